@@ -1,0 +1,38 @@
+# Compiler settings shared by every target, and the output folders.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(PURLIN_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/purlin/plugins)
+
+find_package(Threads REQUIRED)
+find_program(PURLIN_CCACHE ccache)
+if(PURLIN_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${PURLIN_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PURLIN_CCACHE})
+endif()
+
+# Warnings, sanitizer and the floating-point contract (no contraction) as one interface target.
+add_library(purlin_settings INTERFACE)
+target_compile_options(purlin_settings INTERFACE -Wall -Wextra -ffp-contract=off
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion>)
+if(PURLIN_WERROR)
+  target_compile_options(purlin_settings INTERFACE -Werror)
+endif()
+if(PURLIN_SANITIZE)
+  target_compile_options(purlin_settings INTERFACE -fsanitize=${PURLIN_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(purlin_settings INTERFACE -fsanitize=${PURLIN_SANITIZE})
+endif()
