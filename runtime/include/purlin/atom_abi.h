@@ -218,6 +218,8 @@ typedef struct purlin_atom_image {
   const void* data;
   uint64_t bytes;
   const char* name; /* for error texts */
+  uint32_t compiler; /* CUDA release that compiled it, major * 1000 + minor * 10; 0 unknown */
+  uint32_t reserved;
 } purlin_atom_image;
 
 /* Facts about a device, for probe. Host devices have cc_major 0. */

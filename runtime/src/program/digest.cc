@@ -1,0 +1,108 @@
+#include "program/digest.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace purlin {
+namespace {
+
+constexpr std::array<uint32_t, 64> kRound = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+uint32_t big_endian(const uint8_t* p) {
+  return uint32_t{p[0]} << 24 | uint32_t{p[1]} << 16 | uint32_t{p[2]} << 8 | uint32_t{p[3]};
+}
+
+}  // namespace
+
+std::string hex(const Digest& digest) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (uint8_t byte : digest) {
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
+  }
+  return out;
+}
+
+void Sha256::block(const uint8_t* data) {
+  std::array<uint32_t, 64> w;
+  for (size_t i = 0; i < 16; ++i) w[i] = big_endian(data + 4 * i);
+  for (size_t i = 16; i < 64; ++i) {
+    const uint32_t s0 = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
+    const uint32_t s1 = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
+    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
+  }
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (size_t i = 0; i < 64; ++i) {
+    const uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
+    const uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
+    const uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
+    const uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
+    h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
+  }
+  const std::array<uint32_t, 8> add = {a, b, c, d, e, f, g, h};
+  for (size_t i = 0; i < 8; ++i) state_[i] += add[i];
+}
+
+void Sha256::update(std::span<const std::byte> bytes) {
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  size_t left = bytes.size();
+  total_ += left;
+  while (left > 0) {
+    if (pending_bytes_ == 0 && left >= 64) {
+      block(data);
+      data += 64, left -= 64;
+      continue;
+    }
+    const size_t take = std::min(left, 64 - pending_bytes_);
+    std::memcpy(pending_.data() + pending_bytes_, data, take);
+    pending_bytes_ += take, data += take, left -= take;
+    if (pending_bytes_ == 64) {
+      block(pending_.data());
+      pending_bytes_ = 0;
+    }
+  }
+}
+
+void Sha256::field(uint64_t number) {
+  std::array<std::byte, 8> bytes;
+  for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(number >> (8 * i));
+  update(bytes);
+}
+
+void Sha256::field(std::span<const std::byte> bytes) {
+  field(uint64_t{bytes.size()});
+  update(bytes);
+}
+
+void Sha256::field(std::string_view text) { field(std::as_bytes(std::span(text))); }
+
+Digest Sha256::finish() {
+  const uint64_t bits = total_ * 8;
+  std::array<std::byte, 72> tail{};
+  tail[0] = std::byte{0x80};
+  const size_t zeros = (119 - pending_bytes_) % 64;  // up to the last 8 bytes of a block
+  for (size_t i = 0; i < 8; ++i) tail[1 + zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i));
+  update(std::span(tail).first(1 + zeros + 8));
+  Digest out;
+  for (size_t i = 0; i < 32; ++i)
+    out[i] = static_cast<uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
+  return out;
+}
+
+Digest sha256(std::span<const std::byte> bytes) {
+  Sha256 hash;
+  hash.update(bytes);
+  return hash.finish();
+}
+
+}  // namespace purlin

@@ -1,0 +1,70 @@
+// Finds or makes programs: the ladder, once per process and once per machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/libraries.h"
+#include "program/program.h"
+#include "program/request.h"
+#include "program/trace.h"
+#include "status/status.h"
+
+namespace purlin {
+
+// Where a store looks. All of it may be injected; from_environment() is what the library uses.
+struct ProgramSources {
+  std::vector<std::string> prelinked;  // read-only folders made by `purlin prelink`, in order
+  std::string cache;                   // the writable folder; empty: none
+  LibrarySearch libraries;
+  unsigned jobs = 0;                 // links at once; 0: one for each processor
+  unsigned lock_timeout_ms = 60000;  // longest wait for another process that makes the same program
+  // PURLIN_PROGRAM_PATH; PURLIN_CACHE_DIR, else XDG_CACHE_HOME/purlin, else HOME/.cache/purlin.
+  // The environment is ignored in a privileged process (AT_SECURE).
+  static ProgramSources from_environment();
+};
+
+// What came of one request.
+struct ProgramOutcome {
+  Result<ProgramHandle> program;
+  ProgramTrace trace;
+};
+
+// Thread-safe. Threads that ask for the same program at the same time share one making; afterwards
+// it is held in memory for the store's life. A failure is not remembered: the next caller tries
+// again.
+class ProgramStore {
+ public:
+  explicit ProgramStore(ProgramSources sources);
+  ~ProgramStore();
+  ProgramStore(const ProgramStore&) = delete;
+  ProgramStore& operator=(const ProgramStore&) = delete;
+
+  // The ladder, first rung that serves:
+  //   1. a finished program in the plugin, or in a prelinked folder;
+  //   2. the cache;
+  //   3. a link, whose result goes into the cache.
+  // Blocks; a wait for another process is bounded by lock_timeout_ms. PURLIN_LINK_ERROR carries the
+  // whole trace and both remedies.
+  ProgramOutcome get(const ProgramRequest& request);
+  // All of them, in parallel on at most `jobs` threads; outcomes in the order of the requests.
+  // `progress`, if any, is called once a request, one call at a time.
+  using Progress = std::function<void(int done, int total, const std::string& name)>;
+  std::vector<ProgramOutcome> get_all(std::span<const ProgramRequest> requests,
+                                      const Progress& progress = {});
+  // The program if it is in memory already, without blocking on files or links; else nullptr.
+  ProgramHandle peek(const ProgramRequest& request) const;
+  const ProgramSources& sources() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The store that all communicators of the process share, made from the environment on first use.
+ProgramStore& process_store();
+
+}  // namespace purlin
