@@ -85,7 +85,14 @@ typedef enum purlin_segment_kind {
   PURLIN_SEGMENT_SWITCH_STORE = 2 /* dst[0] is a multicast address: the store reaches all replicas */
 } purlin_segment_kind;
 
-/* `bytes` bytes from each of `nsrc` sources, combined in index order if `reduce` (else nsrc is 1),
+/* What becomes of a segment's sources. SCALE multiplies the one source by the program's scalar in the
+ * accumulation type and rounds: a rank's own part of a pre-multiplied sum. */
+#define PURLIN_CONSUME_COPY 0u
+#define PURLIN_CONSUME_REDUCE 1u
+#define PURLIN_CONSUME_SCALE 2u
+
+/* `bytes` bytes from each of `nsrc` sources, combined in index order if `reduce` is
+ * PURLIN_CONSUME_REDUCE (else nsrc is 1),
  * written to each of `ndst` destinations. Pointers have any alignment; for a reduction every pointer
  * is a multiple of the element size away from an aligned address of its own buffer, not necessarily
  * aligned itself. A source may equal a destination exactly (in place) and otherwise never overlaps
@@ -94,7 +101,7 @@ typedef struct purlin_segment {
   uint64_t bytes;
   uint32_t nsrc;
   uint32_t ndst;
-  uint32_t reduce; /* 0 copy, 1 reduce */
+  uint32_t reduce; /* PURLIN_CONSUME_* */
   uint32_t kind;   /* purlin_segment_kind */
   const void* src[PURLIN_MAX_RANKS];
   void* dst[PURLIN_MAX_RANKS];
@@ -110,6 +117,7 @@ typedef struct purlin_constants {
   uint32_t stage_bytes; /* bytes of one whole stage, shared among a segment's sources */
   uint32_t threads;     /* threads of the group */
   uint32_t reserved;
+  uint64_t scalar;      /* bits of PURLIN_CONSUME_SCALE's factor, in the accumulation type */
 } purlin_constants;
 
 /* The group of threads that calls an Atom. On the host: one thread, no barriers, no shared memory. */
@@ -282,7 +290,7 @@ typedef const purlin_atom_descriptor* (*purlin_atom_entry_fn)(void);
 
 PURLIN_ABI_ASSERT(sizeof(purlin_packet) == 16);
 PURLIN_ABI_ASSERT(offsetof(purlin_segment, src) == 24);
-PURLIN_ABI_ASSERT(sizeof(purlin_constants) == 32);
+PURLIN_ABI_ASSERT(sizeof(purlin_constants) == 40);
 PURLIN_ABI_ASSERT(sizeof(purlin_host_atom) == 8 + 7 * sizeof(void*));
 PURLIN_ABI_ASSERT(offsetof(purlin_atom_descriptor, probe) == 96 || sizeof(void*) != 8);
 

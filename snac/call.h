@@ -1,0 +1,118 @@
+// One call as SNAC sees it: everything that is known at launch. Trivially copyable: it is a kernel's
+// argument.
+#pragma once
+
+#include "snac/collectives.h"
+#include "snac/epoch.h"
+#include "snac/shape.h"
+#include "snac/wire.h"
+
+namespace purlin::snac {
+
+// What a call is, in 64 bits that travel in its header, so that a rank which disagrees can name both
+// sides: collective 6 bits, dtype 4, op 4, root 7, count modulo 2^43.
+constexpr u64 describe_call(Collective collective, u32 dtype, u32 op, u32 root, u64 count) {
+  return (static_cast<u64>(collective) & 0x3f) | (u64{dtype} & 0xf) << 6 | (u64{op} & 0xf) << 10 |
+         (u64{root} & 0x7f) << 14 | (count & ((u64{1} << 43) - 1)) << 21;
+}
+constexpr u32 described_collective(u64 call) { return static_cast<u32>(call & 0x3f); }
+constexpr u32 described_dtype(u64 call) { return static_cast<u32>(call >> 6 & 0xf); }
+constexpr u32 described_op(u64 call) { return static_cast<u32>(call >> 10 & 0xf); }
+constexpr u32 described_root(u64 call) { return static_cast<u32>(call >> 14 & 0x7f); }
+constexpr u64 described_count(u64 call) { return call >> 21; }
+
+// Who holds the staging of a step, and so who writes across the link.
+enum class Direction : u32 {
+  kPull = 0,  // the stager; consumers read its memory
+  kPush = 1   // each consumer; stagers write into its memory
+};
+
+// How a call's chunks lie in the staging. Follows from the wire and the call alone, never from a
+// rank's own grid: equal on all ranks.
+struct Geometry {
+  u64 chunk_bytes = 0;  // multiple of 16
+  u32 slots = 0;        // of one stream, 1 .. kMaxSlots
+  Direction direction[2] = {Direction::kPull, Direction::kPull};
+  u64 step_offset[2] = {0, 0};  // of a step's slots within the half
+};
+
+struct CallParams {
+  u32 nranks = 1;
+  u32 rank = 0;
+  u32 root = 0;
+  u32 scaled = 0;             // own input is multiplied by the program's scalar while staged
+  u32 exchange_in_place = 0;  // in-place AllToAll: a region is overwritten where it was staged from
+  u32 ctas[3] = {1, 1, 1};    // of the roles stage, reduce (or consume), gather
+  u64 pair_limit = 0;         // pairs of at most so many bytes use packets: all (~0), none (0), or,
+                              // in an AllToAllV, those that both ends know to be small
+  u64 descriptor = 0;         // describe_call
+  u64 call_hash = 0;          // 0: checking off
+  const u8* in = nullptr;
+  u8* out = nullptr;
+  BufferShape input;   // of step 0
+  BufferShape middle;  // two steps: part_bytes of one region of a share; its total is the share
+  BufferShape output;  // of the last step
+  Geometry geometry;
+  WireMap map;
+  u64 timeout_ns = 0;
+  u8* peers[kMaxRanks] = {};  // base of every rank's memory as mapped here, own included
+};
+
+PURLIN_HD Control* control_of(const CallParams& p, u32 rank) {
+  return reinterpret_cast<Control*>(p.peers[rank]);
+}
+
+PURLIN_HD u64* epoch_word(const CallParams& p, u32 cta) {
+  return reinterpret_cast<u64*>(p.peers[p.rank] + p.map.epochs) + cta;
+}
+
+// Header that `source` writes into the memory of `owner`.
+PURLIN_HD Header* header_at(const CallParams& p, u32 owner, u64 epoch, u32 source) {
+  return reinterpret_cast<Header*>(p.peers[owner] + p.map.headers) +
+         (half_of(epoch) * p.nranks + source);
+}
+
+PURLIN_HD u64* word_at(const CallParams& p, u64 section, u32 owner, u64 index) {
+  return reinterpret_cast<u64*>(p.peers[owner] + section) + index;
+}
+
+PURLIN_HD u64 word_index(const CallParams& p, u64 epoch, u32 step, u32 rank, u32 slot) {
+  return (half_of(epoch) * u64{2} + step) * p.map.flag_words + u64{rank} * p.geometry.slots + slot;
+}
+
+// "Chunk in `slot` from `source` is staged", in the memory of the consumer.
+PURLIN_HD u64* flag_at(const CallParams& p, u32 consumer, u64 epoch, u32 step, u32 source, u32 slot) {
+  return word_at(p, p.map.flags, consumer, word_index(p, epoch, step, source, slot));
+}
+
+// "Chunk in `slot` was consumed by `consumer`", in the memory of the stager.
+PURLIN_HD u64* ack_at(const CallParams& p, u32 stager, u64 epoch, u32 step, u32 consumer, u32 slot) {
+  return word_at(p, p.map.acks, stager, word_index(p, epoch, step, consumer, slot));
+}
+
+// "My own chunk for `peer` in `slot` is staged", in own memory.
+PURLIN_HD u64* own_flag_at(const CallParams& p, u64 epoch, u32 peer, u32 slot) {
+  return word_at(p, p.map.own, p.rank,
+                 half_of(epoch) * p.map.flag_words + u64{peer} * p.geometry.slots + slot);
+}
+
+// First packet that `source` sends in `step` of a call of `steps` steps into the memory of `owner`.
+PURLIN_HD purlin_packet* packets_at(const CallParams& p, u32 owner, u64 epoch, u32 steps, u32 step,
+                                    u32 source) {
+  auto* packets = reinterpret_cast<purlin_packet*>(p.peers[owner] + p.map.packets);
+  const u64 region = (half_of(epoch) * u64{p.nranks} + source) * p.map.packets_per_source;
+  return packets + region + (steps == 2 && step == 1 ? p.map.packets_per_source / 2 : 0);
+}
+
+// Where chunk `slot` of the stream stager -> consumer lies. `shared`: all consumers read one stream.
+PURLIN_HD u8* slot_at(const CallParams& p, u64 epoch, u32 step, u32 stager, u32 consumer, bool shared,
+                      u32 slot) {
+  const bool push = p.geometry.direction[step] == Direction::kPush;
+  const u32 owner = push ? consumer : stager;
+  const u64 stream = push ? stager : shared ? 0 : consumer;
+  return p.peers[owner] + p.map.staging + half_of(epoch) * p.map.staging_bytes +
+         p.geometry.step_offset[step] +
+         (stream * p.geometry.slots + slot) * p.geometry.chunk_bytes;
+}
+
+}  // namespace purlin::snac

@@ -1,0 +1,97 @@
+#include "snac/host_env.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace purlin::snac {
+namespace {
+
+long futex(u32* word, int operation, u32 value, const timespec* timeout) {
+  // Not FUTEX_PRIVATE: the word may be shared between processes.
+  return syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
+}
+
+}  // namespace
+
+void HostEnv::relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#else
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+void HostEnv::yield() { sched_yield(); }
+
+void HostEnv::ring(u32 peer) {
+  Control* control = control_of(p_, peer);
+  if (__atomic_load_n(&control->sleeping, __ATOMIC_RELAXED) == 0) return;
+  __atomic_fetch_add(&control->doorbell, 1, __ATOMIC_RELAXED);
+  futex(&control->doorbell, FUTEX_WAKE, 1, nullptr);
+}
+
+u32 HostEnv::prepare_sleep() {
+  Control* control = control_of(p_, p_.rank);
+  const u32 seen = __atomic_load_n(&control->doorbell, __ATOMIC_RELAXED);
+  __atomic_store_n(&control->sleeping, 1u, __ATOMIC_SEQ_CST);
+  return seen;
+}
+
+void HostEnv::sleep(u32 seen) {
+  const timespec limit{0, 1'000'000};
+  futex(&control_of(p_, p_.rank)->doorbell, FUTEX_WAIT, seen, &limit);
+}
+
+void HostEnv::end_sleep() {
+  __atomic_store_n(&control_of(p_, p_.rank)->sleeping, 0u, __ATOMIC_RELAXED);
+}
+
+bool HostEnv::expired(std::chrono::steady_clock::time_point begin) const {
+  const auto waited = std::chrono::steady_clock::now() - begin;
+  return static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count()) >
+         p_.timeout_ns;
+}
+
+void HostEnv::report_timeout(Site site) {
+  StopRecord record;
+  record.kind = StopKind::kTimeout;
+  record.rank = p_.rank;
+  record.peer = site.peer;
+  record.step = site.step;
+  record.epoch = epoch_;
+  record.chunk = site.chunk;
+  record.expected_call = p_.descriptor;
+  stop(record);
+}
+
+bool HostEnv::disagrees(u32 peer) {
+  if (peer == p_.rank) return false;
+  bool agrees = true;
+  header_arrived(*this, p_, epoch_, peer, &agrees);
+  return !agrees;
+}
+
+void HostEnv::stop(const StopRecord& record) { stop_ranks(p_.peers, p_.nranks, p_.rank, record); }
+
+void stop_ranks(u8* const* peers, u32 nranks, u32 rank, const StopRecord& record) {
+  auto* own = reinterpret_cast<Control*>(peers[rank]);
+  if (__atomic_exchange_n(&own->claimed, 1u, __ATOMIC_ACQ_REL) == 0) {
+    own->record = record;
+    __atomic_store_n(&own->recorded, 1u, __ATOMIC_RELEASE);
+  }
+  for (u32 d = 0; d < nranks; ++d) {
+    auto* control = reinterpret_cast<Control*>(peers[(rank + d) % nranks]);
+    u32 none = 0;
+    __atomic_compare_exchange_n(&control->stop, &none, rank + 1, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
+    __atomic_fetch_add(&control->doorbell, 1, __ATOMIC_RELAXED);
+    futex(&control->doorbell, FUTEX_WAKE, 1, nullptr);
+  }
+}
+
+}  // namespace purlin::snac

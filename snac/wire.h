@@ -1,0 +1,118 @@
+// The wire: the memory that each rank offers to its peers, byte by byte. docs/protocol.md draws it.
+//
+// All ranks agree on a WireConfig when the communicator is created; the map follows from it, so that
+// a rank finds everything in a peer's memory from one base address. The memory is zeroed on all ranks
+// before anyone may signal.
+#pragma once
+
+#include "purlin/atom_abi.h"
+#include "snac/platform.h"
+
+namespace purlin::snac {
+
+// Slots of one stream of chunks; bounds the flag words.
+inline constexpr u32 kMaxSlots = 128;
+
+struct WireConfig {
+  u32 nranks = 1;
+  u32 max_ctas = 1;           // epoch words
+  u64 latency_bytes = 0;      // packet memory of one half
+  u64 throughput_bytes = 0;   // staging of one half
+  u32 pair_slots = 0;         // Send/Recv: slots for each ordered pair
+  u32 pair_slot_bytes = 0;
+};
+
+// What a rank leaves behind when it stops; the first reason wins. Written by the rank that stops,
+// read by its host and by its peers'.
+enum class StopKind : u32 {
+  kNone = 0,
+  kTimeout = 1,     // `rank` waited for `peer` beyond the limit
+  kMismatch = 2,    // the calls of `rank` and `peer` differ
+  kAborted = 3,     // abort was asked for
+  kPeerLost = 4,    // the process of `peer` is gone
+  kCountBound = 5,  // a count in device memory exceeds the bound of the call
+  kTold = 6         // `peer` stopped and told this rank
+};
+
+struct StopRecord {
+  StopKind kind = StopKind::kNone;
+  u32 rank = 0;
+  u32 peer = 0;
+  u32 step = 0;
+  u64 epoch = 0;
+  u64 chunk = 0;        // chunk or packet index that was waited for
+  u64 expected_call = 0;  // call descriptors, see call.h; 0 if none
+  u64 found_call = 0;
+  u64 expected_bytes = 0;  // of the pair
+  u64 found_bytes = 0;
+};
+static_assert(sizeof(StopRecord) == 64);
+
+// First bytes of a rank's memory.
+struct Control {
+  u32 stop;      // nonzero: end every wait; 1 + the rank that said so, or kStopSelf
+  u32 sleeping;  // host ranks: the owner sleeps on `doorbell`
+  u32 doorbell;  // futex word
+  u32 claimed;   // set by the first writer of `record`
+  u32 recorded;  // set with release once `record` is whole
+  u32 reserved[11];
+  StopRecord record;
+};
+static_assert(sizeof(Control) == 128);
+
+// Two packets from each peer in each call: what it is about to do. See call.h.
+struct Header {
+  purlin_packet bytes;  // payload: bytes of the pair's first step
+  purlin_packet call;   // payload: call descriptor
+};
+static_assert(sizeof(Header) == 32);
+
+// Byte offsets from the base of a rank's memory.
+struct WireMap {
+  u64 epochs = 0;    // u64 [max_ctas]: the epoch of the last finished call, read by CTA b at b
+  u64 headers = 0;   // Header [half][source]
+  u64 flags = 0;     // u64 [half][step][source * slots + slot]: chunk announced
+  u64 own = 0;       // u64 [half][peer * slots + slot]: own chunk staged (in-place exchange)
+  u64 acks = 0;      // u64 [half][step][consumer * slots + slot]: chunk consumed
+  u64 packets = 0;   // purlin_packet [half][source][packets_per_source]
+  u64 staging = 0;   // bytes [half][throughput_bytes]
+  u64 pair_flags = 0;  // u64 [source][slot]; then headers, acks, counters: pairwise.h
+  u64 pair_slots = 0;  // bytes [source][slot][pair_slot_bytes]
+  u64 total = 0;
+  u64 flag_words = 0;          // of one half and step
+  u64 packets_per_source = 0;  // of one half
+  u64 staging_bytes = 0;       // of one half
+};
+
+// Bytes of the bookkeeping of one ordered pair of Send/Recv at one end, see pairwise.h.
+PURLIN_HD constexpr u64 pair_control_bytes(const WireConfig& config) {
+  // flags, acks: a word each a slot; a header a slot; then four counters.
+  return config.pair_slots * (8 + 8 + sizeof(Header)) + 32;
+}
+
+constexpr WireMap map_wire(const WireConfig& config) {
+  constexpr u64 kPage = 4096;
+  WireMap map;
+  map.flag_words = u64{config.nranks} * kMaxSlots;
+  map.packets_per_source = config.latency_bytes / config.nranks / sizeof(purlin_packet);
+  map.staging_bytes = config.throughput_bytes;
+  u64 at = sizeof(Control);
+  auto take = [&at](u64 bytes, u64 alignment) {
+    const u64 begin = round_up(at, alignment);
+    at = begin + bytes;
+    return begin;
+  };
+  map.epochs = take(u64{config.max_ctas} * 8, 128);
+  map.headers = take(u64{2} * config.nranks * sizeof(Header), 128);
+  map.flags = take(2 * 2 * map.flag_words * 8, 128);
+  map.own = take(2 * map.flag_words * 8, 128);
+  map.acks = take(2 * 2 * map.flag_words * 8, 128);
+  map.pair_flags = take(config.nranks * pair_control_bytes(config), 128);
+  map.packets = take(2 * config.nranks * map.packets_per_source * sizeof(purlin_packet), kPage);
+  map.staging = take(2 * config.throughput_bytes, kPage);
+  map.pair_slots = take(u64{config.nranks} * config.pair_slots * config.pair_slot_bytes, kPage);
+  map.total = round_up(at, kPage);
+  return map;
+}
+
+}  // namespace purlin::snac
