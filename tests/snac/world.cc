@@ -1,0 +1,75 @@
+#include "world.h"
+
+#include <cstring>
+#include <thread>
+
+#include "naive_atom.h"
+
+namespace purlin::test {
+
+using namespace purlin::snac;
+
+World::World(const WorldOptions& options) : options_(options), epochs_(options.nranks, 0) {
+  WireConfig config;
+  config.nranks = options.nranks;
+  config.latency_bytes = options.latency_bytes;
+  config.throughput_bytes = options.throughput_bytes;
+  map_ = map_wire(config);
+  for (u32 r = 0; r < options.nranks; ++r)
+    memory_.push_back(std::make_unique<Page[]>(map_.total / sizeof(Page)));
+}
+
+std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
+                             std::vector<Bytes>* recv, const std::vector<CallSizes>* sizes,
+                             const std::function<void(u32)>& before) {
+  const u32 n = options_.nranks;
+  std::vector<char> finished(n, 0);
+  std::vector<std::thread> threads;
+  for (u32 r = 0; r < n; ++r) {
+    threads.emplace_back([&, r] {
+      if (before) before(r);
+      CallParams p;
+      p.nranks = n;
+      p.rank = r;
+      p.root = call.root;
+      p.in = (*send)[r].data();
+      p.out = (*recv)[r].data();
+      p.map = map_;
+      p.timeout_ns = options_.timeout_ns;
+      for (u32& ctas : p.ctas) ctas = options_.ctas;
+      p.pair_limit = call.latency ? (call.throughput ? call.pair_limit : ~u64{0}) : 0;
+      p.call_hash = mix(static_cast<u64>(call.collective) + 1, call.root);
+      p.descriptor = describe_call(call.collective, 1, 0, call.root, call.count);
+      p.exchange_in_place = call.in_place && call.collective == Collective::kAllToAll;
+      CallSizes own;
+      own.count = call.count;
+      set_shapes(call.collective, call.transformation, sizes ? (*sizes)[r] : own, call.one_shot, &p);
+      p.geometry = set_geometry(call.transformation, n, options_.throughput_bytes,
+                                options_.chunk_bytes, options_.first, options_.second);
+      for (u32 q = 0; q < n; ++q) p.peers[q] = memory_[q][0].bytes;
+      purlin_constants constants{};
+      constants.struct_size = sizeof constants;
+      constants.nranks = n;
+      constants.dtype = PURLIN_U8;
+      HostCall host;
+      host.transformation = &call.transformation;
+      host.params = &p;
+      host.atom = &naive_atom();
+      host.constants = &constants;
+      host.patience = HostPatience{50, 20};
+      host.epoch = ++epochs_[r];
+      bool ok = true;
+      if (call.latency) ok = run_latency(host);
+      if (ok && call.throughput) ok = run_throughput(host);
+      finished[r] = ok;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return std::vector<bool>(finished.begin(), finished.end());
+}
+
+const StopRecord& World::record(u32 rank) const {
+  return reinterpret_cast<const Control*>(memory_[rank][0].bytes)->record;
+}
+
+}  // namespace purlin::test
