@@ -1,0 +1,50 @@
+// What an address given by the application is, and by which means its memory could be shared.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/cuda_device.h"
+
+namespace purlin {
+
+enum class BufferKind {
+  kVirtual,     // reserved and mapped by the application or its framework (growable segments)
+  kPlain,       // a plain device allocation
+  kPool,        // from a stream-ordered pool
+  kManaged,     // migrates between host and devices
+  kPinnedHost,  // page-locked host memory
+  kHost,        // host memory the driver does not know
+};
+
+// "virtual memory", "plain device memory", "pool memory", "managed memory", "pinned host memory",
+// "host memory".
+const char* buffer_kind_name(BufferKind kind);
+
+// One physical allocation under a buffer.
+struct BufferPiece {
+  cu::DevicePtr base = 0;
+  uint64_t bytes = 0;
+};
+
+struct BufferOrigin {
+  BufferKind kind = BufferKind::kHost;
+  int device_ordinal = -1;  // device kinds only
+  // Identifies the allocation within the process, never reused: an address whose id has changed has
+  // been freed and allocated anew.
+  uint64_t buffer_id = 0;
+  std::vector<BufferPiece> pieces;  // kVirtual: all that the buffer touches, in address order
+  // Why peers cannot map it, "" if they can.
+  std::string why_not;
+};
+
+// Classifies [address, address + bytes), bytes > 0. Host memory is no error: it is an answer.
+// PURLIN_INVALID_ARGUMENT: the range is not wholly mapped, or lies on another device than `device`
+// (both are named).
+Result<BufferOrigin> origin_of(const CudaDevice& device, const void* address, uint64_t bytes);
+
+// The id alone, cheap enough for every call; 0 for host memory.
+Result<uint64_t> buffer_id_of(const CudaDevice& device, const void* address);
+
+}  // namespace purlin
