@@ -1,0 +1,44 @@
+// Host memory with a guard zone on either side.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "tools/outcome.h"
+
+namespace purlin::tools {
+
+// `bytes` bytes between two zones of at least kGuardBytes of a known pattern. Move only.
+class GuardedBuffer {
+ public:
+  static constexpr uint64_t kGuardBytes = 4096;
+
+  // data() is a multiple of 4096 plus `misalign`. Fails when memory is short.
+  static Outcome<GuardedBuffer> make(uint64_t bytes, uint64_t misalign = 0);
+
+  unsigned char* data() { return block_.get() + kGuardBytes + misalign_; }
+  const unsigned char* data() const { return block_.get() + kGuardBytes + misalign_; }
+  uint64_t bytes() const { return bytes_; }
+
+  // Damaged guard bytes, and where the first lies relative to data() (negative: before it).
+  struct Damage {
+    uint64_t bytes = 0;
+    int64_t first = 0;
+  };
+  Damage damage() const;
+
+ private:
+  struct Free {
+    void operator()(unsigned char* block) const { std::free(block); }
+  };
+  static unsigned char pattern(uint64_t index) {
+    return static_cast<unsigned char>(0xC6u ^ (index & 0x3Fu));
+  }
+
+  std::unique_ptr<unsigned char, Free> block_;
+  uint64_t total_ = 0, bytes_ = 0, misalign_ = 0;
+};
+
+}  // namespace purlin::tools
