@@ -1,0 +1,39 @@
+// One row of the table: a case checked and timed by every rank together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "purlin/purlin.h"
+#include "tools/rank_link.h"
+#include "tools/shape.h"
+#include "tools/timing.h"
+
+namespace purlin::tools {
+
+struct BenchSettings {
+  bool check = false;
+  purlin_path path = PURLIN_PATH_AUTO;
+  unsigned ctas = 0;         // 0: the communicator's
+  uint64_t iterations = 0;   // calls timed; 0: as plan_calls says
+  uint64_t warmup = 5;
+  uint64_t seed = 1, misalign = 0;
+};
+
+struct Row {
+  Timing slowest;                    // each figure is the greatest of all ranks'
+  std::vector<double> rank_medians;  // by rank
+  uint64_t batch = 1;
+  int checked_calls = 0;
+  uint64_t wrong = 0;  // over all ranks and checked calls
+};
+
+// Called by every rank of `link` with the same case and settings. A checked row makes two calls with
+// fresh inputs and poisoned results, then times calls on fresh inputs and checks what the last of them
+// left; where a call in place changes its own inputs, a further call is checked instead. `complain`
+// gets a text for each wrong element (the first few) of this rank. On an error every rank returns one.
+Outcome<Row> measure(const Case& test, const BenchSettings& settings, purlin_comm_t comm,
+                     RankLink& link, const std::function<void(const std::string&)>& complain);
+
+}  // namespace purlin::tools
