@@ -84,7 +84,7 @@ TEST_CASE("every type and operation passes") {
   given.dtypes = given.ops = "all";
   given.begin = given.end = "1000";
   const Ran ran = run(given);
-  CHECK(ran.result.rows == PURLIN_DTYPE_COUNT * PURLIN_OP_COUNT);
+  CHECK(ran.result.rows == size_t{PURLIN_DTYPE_COUNT} * PURLIN_OP_COUNT);
   CHECK(ran.result.wrong == 0);
   CHECK(ran.complaints.empty());
 }

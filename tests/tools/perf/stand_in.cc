@@ -1,5 +1,6 @@
 #include "stand_in.h"
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <cstring>
