@@ -31,7 +31,10 @@ class Bench {
  public:
   Bench(const Case& test, const BenchSettings& settings, RankLink& link,
         const std::function<void(const std::string&)>& complain)
-      : test_(test), settings_(settings), link_(link), complain_(complain),
+      : test_(test),
+        settings_(settings),
+        link_(link),
+        complain_(complain),
         shape_(shape_of(test, link.rank())) {}
 
   Outcome<Row> run(purlin_comm_t comm) {

@@ -15,8 +15,8 @@ namespace purlin::tools {
 struct BenchSettings {
   bool check = false;
   purlin_path path = PURLIN_PATH_AUTO;
-  unsigned ctas = 0;         // 0: the communicator's
-  uint64_t iterations = 0;   // calls timed; 0: as plan_calls says
+  unsigned ctas = 0;        // 0: the communicator's
+  uint64_t iterations = 0;  // calls timed; 0: as plan_calls says
   uint64_t warmup = 5;
   uint64_t seed = 1, misalign = 0;
 };
@@ -29,10 +29,11 @@ struct Row {
   uint64_t wrong = 0;  // over all ranks and checked calls
 };
 
-// Called by every rank of `link` with the same case and settings. A checked row makes two calls with
-// fresh inputs and poisoned results, then times calls on fresh inputs and checks what the last of them
-// left; where a call in place changes its own inputs, a further call is checked instead. `complain`
-// gets a text for each wrong element (the first few) of this rank. On an error every rank returns one.
+// Called by every rank of `link` with the same case and settings. A checked row makes two calls
+// with fresh inputs and poisoned results, then times calls on fresh inputs and checks what the last
+// of them left; where a call in place changes its own inputs, a further call is checked instead.
+// `complain` gets a text for each wrong element (the first few) of this rank. On an error every
+// rank returns one.
 Outcome<Row> measure(const Case& test, const BenchSettings& settings, purlin_comm_t comm,
                      RankLink& link, const std::function<void(const std::string&)>& complain);
 

@@ -13,9 +13,10 @@ Outcome<GuardedBuffer> GuardedBuffer::make(uint64_t bytes, uint64_t misalign) {
   made.total_ = (used + kPage - 1) / kPage * kPage;
   made.block_.reset(static_cast<unsigned char*>(std::aligned_alloc(kPage, made.total_)));
   if (!made.block_)
-    return Error{fmt::format("a buffer of {} bytes cannot be allocated: memory is short; use fewer "
-                             "ranks (-n) or a smaller end size (-e)",
-                             bytes)};
+    return Error{
+        fmt::format("a buffer of {} bytes cannot be allocated: memory is short; use fewer "
+                    "ranks (-n) or a smaller end size (-e)",
+                    bytes)};
   const uint64_t begin = kGuardBytes + made.misalign_;
   for (uint64_t i = 0; i < begin; ++i) made.block_.get()[i] = pattern(i);
   for (uint64_t i = begin + bytes; i < made.total_; ++i) made.block_.get()[i] = pattern(i);

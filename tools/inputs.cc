@@ -66,12 +66,18 @@ struct Float {
     constexpr T kLargest = static_cast<T>(kInfinity ? kTop - 1 : kSign - 2);
     const T sign = static_cast<T>(value & kSign);
     switch (choice % 6) {
-      case 0: return static_cast<T>(sign | (kInfinity ? kTop : kLargest));
-      case 1: return static_cast<T>(sign | (kSign - 1));  // a NaN in every format
-      case 2: return static_cast<T>(sign | kLargest);
-      case 3: return static_cast<T>(sign | 1);  // the smallest subnormal
-      case 4: return static_cast<T>(sign | (T{1} << kMantissa));  // the smallest normal
-      default: return static_cast<T>(sign | (T{1} << (kMantissa - 1)));  // a subnormal
+      case 0:
+        return static_cast<T>(sign | (kInfinity ? kTop : kLargest));
+      case 1:
+        return static_cast<T>(sign | (kSign - 1));  // a NaN in every format
+      case 2:
+        return static_cast<T>(sign | kLargest);
+      case 3:
+        return static_cast<T>(sign | 1);  // the smallest subnormal
+      case 4:
+        return static_cast<T>(sign | (T{1} << kMantissa));  // the smallest normal
+      default:
+        return static_cast<T>(sign | (T{1} << (kMantissa - 1)));  // a subnormal
     }
   }
 };
@@ -113,37 +119,57 @@ void InputSource::block(int rank, uint64_t first, uint64_t count, void* out) con
   const uint64_t key = key_of(*this, rank);
   if (reducing) {
     switch (dtype) {
-      case PURLIN_F16: return fill<uint16_t, Float<5, 10, true>>(key, first, count, bytes_out);
-      case PURLIN_BF16: return fill<uint16_t, Float<8, 7, true>>(key, first, count, bytes_out);
-      case PURLIN_F32: return fill<uint32_t, Float<8, 23, true>>(key, first, count, bytes_out);
-      case PURLIN_F64: return fill<uint64_t, Float<11, 52, true>>(key, first, count, bytes_out);
-      case PURLIN_F8E4M3: return fill<uint8_t, Float<4, 3, false>>(key, first, count, bytes_out);
-      case PURLIN_F8E5M2: return fill<uint8_t, Float<5, 2, true>>(key, first, count, bytes_out);
-      default: break;
+      case PURLIN_F16:
+        return fill<uint16_t, Float<5, 10, true>>(key, first, count, bytes_out);
+      case PURLIN_BF16:
+        return fill<uint16_t, Float<8, 7, true>>(key, first, count, bytes_out);
+      case PURLIN_F32:
+        return fill<uint32_t, Float<8, 23, true>>(key, first, count, bytes_out);
+      case PURLIN_F64:
+        return fill<uint64_t, Float<11, 52, true>>(key, first, count, bytes_out);
+      case PURLIN_F8E4M3:
+        return fill<uint8_t, Float<4, 3, false>>(key, first, count, bytes_out);
+      case PURLIN_F8E5M2:
+        return fill<uint8_t, Float<5, 2, true>>(key, first, count, bytes_out);
+      default:
+        break;
     }
   }
   const bool odd = reducing && op == PURLIN_PROD;
   const auto integers = [&]<class T>(T) {
-    odd ? fill<T, Odd>(key, first, count, bytes_out) : fill<T, Anything>(key, first, count, bytes_out);
+    odd ? fill<T, Odd>(key, first, count, bytes_out)
+        : fill<T, Anything>(key, first, count, bytes_out);
   };
   switch (dtype_bytes(dtype)) {
-    case 1: return integers(uint8_t{});
-    case 2: return integers(uint16_t{});
-    case 4: return integers(uint32_t{});
-    default: return integers(uint64_t{});
+    case 1:
+      return integers(uint8_t{});
+    case 2:
+      return integers(uint16_t{});
+    case 4:
+      return integers(uint32_t{});
+    default:
+      return integers(uint64_t{});
   }
 }
 
 Scalar premul_scalar(int dtype, int rank) {
   switch (dtype) {
-    case PURLIN_I8: return scalar_from(static_cast<int8_t>(3 + rank));
-    case PURLIN_U8: return scalar_from(static_cast<uint8_t>(3 + rank));
-    case PURLIN_I32: return scalar_from(static_cast<int32_t>(-3 - rank));
-    case PURLIN_U32: return scalar_from(static_cast<uint32_t>(3 + rank));
-    case PURLIN_I64: return scalar_from(static_cast<int64_t>(-3 - rank));
-    case PURLIN_U64: return scalar_from(static_cast<uint64_t>(3 + rank));
-    case PURLIN_F64: return scalar_from(0.7 + 0.1 * rank);
-    default: return scalar_from(static_cast<float>(0.7 + 0.1 * rank));
+    case PURLIN_I8:
+      return scalar_from(static_cast<int8_t>(3 + rank));
+    case PURLIN_U8:
+      return scalar_from(static_cast<uint8_t>(3 + rank));
+    case PURLIN_I32:
+      return scalar_from(static_cast<int32_t>(-3 - rank));
+    case PURLIN_U32:
+      return scalar_from(static_cast<uint32_t>(3 + rank));
+    case PURLIN_I64:
+      return scalar_from(static_cast<int64_t>(-3 - rank));
+    case PURLIN_U64:
+      return scalar_from(static_cast<uint64_t>(3 + rank));
+    case PURLIN_F64:
+      return scalar_from(0.7 + 0.1 * rank);
+    default:
+      return scalar_from(static_cast<float>(0.7 + 0.1 * rank));
   }
 }
 

@@ -14,7 +14,7 @@ namespace purlin::tools {
 struct InputSource {
   int dtype = 0;
   bool reducing = false;
-  int op = 0; // reductions only
+  int op = 0;  // reductions only
   uint64_t seed = 0, bytes = 0, iteration = 0;
 
   // Elements first .. first + count - 1 of `rank`, written to `out` (any alignment).

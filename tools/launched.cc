@@ -30,9 +30,10 @@ Outcome<int> number(const char* name, const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [rest, fault] = std::from_chars(text.data(), end, value);
   if (fault != std::errc{} || rest != end || value < 0)
-    return Error{fmt::format("the launcher's variable {} is \"{}\", which is no whole number; unset "
-                             "it or start the ranks with `purlin run`",
-                             name, text)};
+    return Error{
+        fmt::format("the launcher's variable {} is \"{}\", which is no whole number; unset "
+                    "it or start the ranks with `purlin run`",
+                    name, text)};
   return value;
 }
 
@@ -53,10 +54,10 @@ Outcome<std::optional<Launched>> find_launcher(const Environment& environment) {
     if (!size_text && dialect.sizes[1]) size_text = environment(size_name = dialect.sizes[1]);
     if (!rank_text && !size_text) continue;
     if (!rank_text || !size_text)
-      return Error{fmt::format("the launcher's variable {} is set but {} is not; set both, or start "
-                               "the ranks with `purlin run`",
-                               rank_text ? dialect.rank : size_name,
-                               rank_text ? dialect.sizes[0] : dialect.rank)};
+      return Error{fmt::format(
+          "the launcher's variable {} is set but {} is not; set both, or start "
+          "the ranks with `purlin run`",
+          rank_text ? dialect.rank : size_name, rank_text ? dialect.sizes[0] : dialect.rank)};
     const auto rank = number(dialect.rank, *rank_text);
     if (!rank) return Error{rank.error()};
     const auto size = number(size_name, *size_text);

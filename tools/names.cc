@@ -16,9 +16,9 @@ constexpr std::array<uint64_t, PURLIN_DTYPE_COUNT> kDtypeBytes = {1, 1, 4, 4, 8,
 constexpr std::array<std::string_view, PURLIN_OP_COUNT> kOps = {"sum", "prod", "min",
                                                                 "max", "avg",  "premul_sum"};
 constexpr std::array<std::string_view, PURLIN_CUSTOM> kCollectives = {
-    "all_gather",   "reduce_scatter",   "all_reduce",   "all_to_all", "all_gather_v",
-    "reduce_scatter_v", "all_to_all_v", "broadcast",    "reduce",     "scatter",
-    "gather",       "send_recv",        "barrier"};
+    "all_gather",       "reduce_scatter", "all_reduce", "all_to_all", "all_gather_v",
+    "reduce_scatter_v", "all_to_all_v",   "broadcast",  "reduce",     "scatter",
+    "gather",           "send_recv",      "barrier"};
 constexpr std::array<std::string_view, 4> kPaths = {"auto", "latency", "throughput", "switch"};
 constexpr std::array<std::string_view, 4> kReductions = {"policy", "score", "nvls",
                                                          "nvls-required"};

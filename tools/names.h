@@ -27,8 +27,8 @@ Outcome<purlin_reduction> parse_reduction(std::string_view text);
 Outcome<std::vector<purlin_dtype>> parse_dtypes(std::string_view text);
 Outcome<std::vector<purlin_op>> parse_ops(std::string_view text);
 
-bool reduces(int collective);      // takes an operation
-bool rooted(int collective);       // takes a root
-bool takes_counts(int collective); // one count a part: the V forms
+bool reduces(int collective);       // takes an operation
+bool rooted(int collective);        // takes a root
+bool takes_counts(int collective);  // one count a part: the V forms
 
 }  // namespace purlin::tools

@@ -52,15 +52,14 @@ void run(const PerfArguments& given) {
     throw CLI::RuntimeError(kExitUsage);
   }
   const bool quiet = options->json == "-";
-  const PerfOutput output{
-      [quiet](const std::string& line) {
-        if (quiet) return;
-        fmt::print("{}\n", line);
-        std::fflush(stdout);
-      },
-      [](int rank, const std::string& text) {
-        fmt::print(stderr, "purlin perf: rank {}: {}\n", rank, text);
-      }};
+  const PerfOutput output{[quiet](const std::string& line) {
+                            if (quiet) return;
+                            fmt::print("{}\n", line);
+                            std::fflush(stdout);
+                          },
+                          [](int rank, const std::string& text) {
+                            fmt::print(stderr, "purlin perf: rank {}: {}\n", rank, text);
+                          }};
   const PerfResult result = run_perf(*options, output);
   bool well = !result.failed && result.wrong == 0;
   if (!options->json.empty() && !result.json.empty() && !result.failed)

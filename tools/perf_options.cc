@@ -54,7 +54,8 @@ Done set_sizes(const PerfArguments& given, PerfOptions& options) {
   auto end = parse_size(given.end.empty() ? kDefaultEnd : given.end);
   if (!end) return wrong("-e", end.error());
   if (given.end.empty() && *begin > *end) *end = *begin;
-  if (given.begin.empty() && *end < *begin) options.sizes = {*end};
+  if (given.begin.empty() && *end < *begin)
+    options.sizes = {*end};
   else if (*begin > *end)
     return wrong("-b, -e", fmt::format("the first size, {}, is above the last, {}",
                                        format_size(*begin), format_size(*end)));
@@ -82,15 +83,17 @@ Done set_skew(const PerfArguments& given, PerfOptions& options) {
   if (given.random_counts) options.skew.kind = Skew::Kind::kRandom;
   options.skew.seed = given.seed;
   if (!given.counts_file.empty()) {
-    const bool one_row = options.collective == PURLIN_ALL_GATHER_V ||
-                         options.collective == PURLIN_REDUCE_SCATTER_V;
+    const bool one_row =
+        options.collective == PURLIN_ALL_GATHER_V || options.collective == PURLIN_REDUCE_SCATTER_V;
     auto matrix = read_counts(given.counts_file, one_row ? 1 : options.nranks, options.nranks);
     if (!matrix) return wrong("--counts-file", matrix.error());
     options.skew.kind = Skew::Kind::kFile;
     options.skew.file = std::move(*matrix);
   }
-  if (given.placement == "gapped") options.placement = Placement::kGapped;
-  else if (given.placement == "reversed") options.placement = Placement::kReversed;
+  if (given.placement == "gapped")
+    options.placement = Placement::kGapped;
+  else if (given.placement == "reversed")
+    options.placement = Placement::kReversed;
   else if (!given.placement.empty() && given.placement != "packed")
     return wrong("--placement",
                  unknown_word("placement", given.placement, {"packed", "gapped", "reversed"}));

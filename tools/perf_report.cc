@@ -37,43 +37,52 @@ std::string_view operation(const Case& test) {
 
 std::string_view path_text(purlin_path path) {
   switch (path) {
-    case PURLIN_PATH_LATENCY: return "latency";
-    case PURLIN_PATH_THROUGHPUT: return "throughput";
-    case PURLIN_PATH_SWITCH: return "switch";
-    default: return "auto";
+    case PURLIN_PATH_LATENCY:
+      return "latency";
+    case PURLIN_PATH_THROUGHPUT:
+      return "throughput";
+    case PURLIN_PATH_SWITCH:
+      return "switch";
+    default:
+      return "auto";
   }
 }
 
 std::string skew_text(const Skew& skew) {
   switch (skew.kind) {
-    case Skew::Kind::kZipf: return fmt::format("zipf:{}", skew.exponent);
-    case Skew::Kind::kRandom: return fmt::format("random, seed {}", skew.seed);
-    case Skew::Kind::kFile: return "file";
-    default: return "uniform";
+    case Skew::Kind::kZipf:
+      return fmt::format("zipf:{}", skew.exponent);
+    case Skew::Kind::kRandom:
+      return fmt::format("random, seed {}", skew.seed);
+    case Skew::Kind::kFile:
+      return "file";
+    default:
+      return "uniform";
   }
 }
 
 }  // namespace
 
 std::string table_heading(const PerfOptions& options) {
-  const std::string kind = options.as_processes
-                               ? fmt::format("processes of {}", options.launcher)
-                               : std::string("threads of one process");
+  const std::string kind = options.as_processes ? fmt::format("processes of {}", options.launcher)
+                                                : std::string("threads of one process");
   std::string text = fmt::format(
       "# purlin perf {}: {} ranks, {}, host memory{}\n# path {}, policy {}, seed {}, {}\n",
       collective_name(options.collective), options.nranks, kind,
       options.in_place ? ", in place" : "", path_text(options.path),
       options.policy.empty() ? "found by search" : options.policy, options.seed,
-      options.check ? "results checked bit for bit on every rank" : "results not checked (--check)");
+      options.check ? "results checked bit for bit on every rank"
+                    : "results not checked (--check)");
   if (takes_counts(options.collective) || options.collective == PURLIN_SEND_RECV)
     text += fmt::format("# parts: {}\n", options.collective == PURLIN_SEND_RECV &&
                                                  options.skew.kind == Skew::Kind::kUniform
                                              ? "one message from each rank to the next"
                                              : skew_text(options.skew));
   text += "#\n";
-  text += "#" + fmt::format(kLine, "size", "count", "type", "op", "median", "average", "algbw",
-                            "busbw", "#wrong")
-                    .substr(1) +
+  text += "#" +
+          fmt::format(kLine, "size", "count", "type", "op", "median", "average", "algbw", "busbw",
+                      "#wrong")
+              .substr(1) +
           "\n";
   return text + "#" +
          fmt::format(kLine, "(B)", "(elements)", "", "", "(us)", "(us)", "(GB/s)", "(GB/s)", "")
@@ -108,8 +117,8 @@ nlohmann::ordered_json json_heading(const PerfOptions& options) {
   json["ranks"] = options.nranks;
   json["ranks_are"] = options.as_processes ? "processes" : "threads";
   json["device"] = "host";
-  json["policy"] = options.policy.empty() ? nlohmann::ordered_json()
-                                          : nlohmann::ordered_json(options.policy);
+  json["policy"] =
+      options.policy.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.policy);
   json["path"] = path_text(options.path);
   json["in_place"] = options.in_place;
   json["seed"] = options.seed;

@@ -86,8 +86,9 @@ class Session {
       document_["rows"] = nlohmann::ordered_json::array();
       say(table_heading(options_));
     }
-    const BenchSettings settings{options_.check,  options_.path, options_.ctas,    options_.iterations,
-                                 options_.warmup, options_.seed, options_.misalign};
+    const BenchSettings settings{options_.check,      options_.path,   options_.ctas,
+                                 options_.iterations, options_.warmup, options_.seed,
+                                 options_.misalign};
     const std::function<void(const std::string&)> complain = [&](const std::string& text) {
       const std::lock_guard lock(mutex_);
       output_.complain(link.rank(), text);

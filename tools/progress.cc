@@ -6,7 +6,8 @@
 namespace purlin::tools {
 
 Progress::Progress(bool asked_for)
-    : terminal_(isatty(STDERR_FILENO) != 0), asked_for_(asked_for),
+    : terminal_(isatty(STDERR_FILENO) != 0),
+      asked_for_(asked_for),
       last_(std::chrono::steady_clock::now()) {}
 
 void Progress::show(uint64_t done, uint64_t total, const std::string& what) {

@@ -20,8 +20,8 @@ class RankLink {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  // Every rank's `bytes` bytes at `mine` arrive in `all`, in rank order. Also a sync point. Fails only
-  // between processes, when the communicator does.
+  // Every rank's `bytes` bytes at `mine` arrive in `all`, in rank order. Also a sync point. Fails
+  // only between processes, when the communicator does.
   virtual Done gather(const void* mine, size_t bytes, void* all) = 0;
 
   // The ranks of this process, for work they share: this one's index and their number.

@@ -87,18 +87,21 @@ A larger(A a, A b) {
 template <class A>
 A combine(int op, A a, A b) {
   switch (op) {
-    case PURLIN_PROD: return multiply(a, b);
-    case PURLIN_MIN: return smaller(a, b);
-    case PURLIN_MAX: return larger(a, b);
-    default: return add(a, b);
+    case PURLIN_PROD:
+      return multiply(a, b);
+    case PURLIN_MIN:
+      return smaller(a, b);
+    case PURLIN_MAX:
+      return larger(a, b);
+    default:
+      return add(a, b);
   }
 }
 
 // Averages of integers are summed in 64 bits; everything else in the accumulation type.
 template <class A, int kOp>
-using WorkType = std::conditional_t<
-    kOp == PURLIN_AVG && std::is_integral_v<A>,
-    std::conditional_t<std::is_signed_v<A>, int64_t, uint64_t>, A>;
+using WorkType = std::conditional_t<kOp == PURLIN_AVG && std::is_integral_v<A>,
+                                    std::conditional_t<std::is_signed_v<A>, int64_t, uint64_t>, A>;
 
 template <class Type, int kOp>
 void reduce(const void* const* sources, int source_count, const void* const* scalars,
@@ -141,12 +144,18 @@ void dispatch_op(int op, const void* const* sources, int source_count, const voi
     reduce<Type, decltype(constant)::value>(sources, source_count, scalars, count, out);
   };
   switch (op) {
-    case PURLIN_SUM: return with(std::integral_constant<int, PURLIN_SUM>{});
-    case PURLIN_PROD: return with(std::integral_constant<int, PURLIN_PROD>{});
-    case PURLIN_MIN: return with(std::integral_constant<int, PURLIN_MIN>{});
-    case PURLIN_MAX: return with(std::integral_constant<int, PURLIN_MAX>{});
-    case PURLIN_AVG: return with(std::integral_constant<int, PURLIN_AVG>{});
-    case PURLIN_PREMUL_SUM: return with(std::integral_constant<int, PURLIN_PREMUL_SUM>{});
+    case PURLIN_SUM:
+      return with(std::integral_constant<int, PURLIN_SUM>{});
+    case PURLIN_PROD:
+      return with(std::integral_constant<int, PURLIN_PROD>{});
+    case PURLIN_MIN:
+      return with(std::integral_constant<int, PURLIN_MIN>{});
+    case PURLIN_MAX:
+      return with(std::integral_constant<int, PURLIN_MAX>{});
+    case PURLIN_AVG:
+      return with(std::integral_constant<int, PURLIN_AVG>{});
+    case PURLIN_PREMUL_SUM:
+      return with(std::integral_constant<int, PURLIN_PREMUL_SUM>{});
   }
 }
 
@@ -158,18 +167,30 @@ void reference_reduce(int dtype, int op, const void* const* sources, int source_
     dispatch_op<decltype(type)>(op, sources, source_count, scalars, count, out);
   };
   switch (dtype) {
-    case PURLIN_I8: return with(Integer<int8_t>{});
-    case PURLIN_U8: return with(Integer<uint8_t>{});
-    case PURLIN_I32: return with(Integer<int32_t>{});
-    case PURLIN_U32: return with(Integer<uint32_t>{});
-    case PURLIN_I64: return with(Integer<int64_t>{});
-    case PURLIN_U64: return with(Integer<uint64_t>{});
-    case PURLIN_F16: return with(Small<uint16_t, kF16>{});
-    case PURLIN_F32: return with(Native<float, uint32_t, 0x7FFFFFFFu>{});
-    case PURLIN_F64: return with(Native<double, uint64_t, 0x7FF8000000000000ull>{});
-    case PURLIN_BF16: return with(Small<uint16_t, kBf16>{});
-    case PURLIN_F8E4M3: return with(Small<uint8_t, kE4m3>{});
-    case PURLIN_F8E5M2: return with(Small<uint8_t, kE5m2>{});
+    case PURLIN_I8:
+      return with(Integer<int8_t>{});
+    case PURLIN_U8:
+      return with(Integer<uint8_t>{});
+    case PURLIN_I32:
+      return with(Integer<int32_t>{});
+    case PURLIN_U32:
+      return with(Integer<uint32_t>{});
+    case PURLIN_I64:
+      return with(Integer<int64_t>{});
+    case PURLIN_U64:
+      return with(Integer<uint64_t>{});
+    case PURLIN_F16:
+      return with(Small<uint16_t, kF16>{});
+    case PURLIN_F32:
+      return with(Native<float, uint32_t, 0x7FFFFFFFu>{});
+    case PURLIN_F64:
+      return with(Native<double, uint64_t, 0x7FF8000000000000ull>{});
+    case PURLIN_BF16:
+      return with(Small<uint16_t, kBf16>{});
+    case PURLIN_F8E4M3:
+      return with(Small<uint8_t, kE4m3>{});
+    case PURLIN_F8E5M2:
+      return with(Small<uint8_t, kE5m2>{});
   }
 }
 

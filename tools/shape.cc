@@ -97,10 +97,10 @@ RankShape shape_of(const Case& test, int rank) {
     case PURLIN_ALL_REDUCE:
     case PURLIN_REDUCE:
       if (test.collective == PURLIN_ALL_REDUCE || rank == test.root) shape.reduced_count = count;
-      whole_buffer_shape(test, rank, true,
-                         shape.reduced_count ? std::vector<Piece>{reduced(0, count, 0)}
-                                             : std::vector<Piece>{},
-                         shape);
+      whole_buffer_shape(
+          test, rank, true,
+          shape.reduced_count ? std::vector<Piece>{reduced(0, count, 0)} : std::vector<Piece>{},
+          shape);
       break;
     case PURLIN_BROADCAST:
       whole_buffer_shape(test, rank, rank == test.root, {input(0, count, test.root, 0)}, shape);
@@ -109,7 +109,8 @@ RankShape shape_of(const Case& test, int rank) {
       if (test.in_place)
         in_place(shape, all, {input(own, count, rank, 0)}, from_all(test.nranks, count, 0), own, 0);
       else
-        out_of_place(shape, count, {input(0, count, rank, 0)}, all, from_all(test.nranks, count, 0));
+        out_of_place(shape, count, {input(0, count, rank, 0)}, all,
+                     from_all(test.nranks, count, 0));
       break;
     case PURLIN_REDUCE_SCATTER:
       shape.reduced_index = own;
@@ -123,12 +124,16 @@ RankShape shape_of(const Case& test, int rank) {
       if (test.in_place)
         in_place(shape, all, {input(0, all, rank, 0)}, from_all(test.nranks, count, own), 0, 0);
       else
-        out_of_place(shape, all, {input(0, all, rank, 0)}, all,
-                     from_all(test.nranks, count, own));
+        out_of_place(shape, all, {input(0, all, rank, 0)}, all, from_all(test.nranks, count, own));
       break;
-    case PURLIN_SCATTER: scatter_shape(test, rank, shape); break;
-    case PURLIN_GATHER: gather_shape(test, rank, shape); break;
-    default: break;  // a barrier has no buffers
+    case PURLIN_SCATTER:
+      scatter_shape(test, rank, shape);
+      break;
+    case PURLIN_GATHER:
+      gather_shape(test, rank, shape);
+      break;
+    default:
+      break;  // a barrier has no buffers
   }
   return shape;
 }
@@ -137,9 +142,12 @@ const char* in_place_refusal(int collective) {
   switch (collective) {
     case PURLIN_ALL_TO_ALL_V:
       return "parts of different sizes would overlap parts not yet sent";
-    case PURLIN_SEND_RECV: return "a message cannot be received where it is sent from";
-    case PURLIN_BARRIER: return "a barrier has no buffers";
-    default: return nullptr;
+    case PURLIN_SEND_RECV:
+      return "a message cannot be received where it is sent from";
+    case PURLIN_BARRIER:
+      return "a barrier has no buffers";
+    default:
+      return nullptr;
   }
 }
 
@@ -149,9 +157,12 @@ uint64_t count_for(int collective, uint64_t bytes, int nranks, uint64_t element_
     case PURLIN_ALL_REDUCE:
     case PURLIN_BROADCAST:
     case PURLIN_REDUCE:
-    case PURLIN_SEND_RECV: return elements;
-    case PURLIN_BARRIER: return 0;
-    default: return elements / static_cast<uint64_t>(nranks);
+    case PURLIN_SEND_RECV:
+      return elements;
+    case PURLIN_BARRIER:
+      return 0;
+    default:
+      return elements / static_cast<uint64_t>(nranks);
   }
 }
 
@@ -166,21 +177,28 @@ uint64_t size_of(const Case& test) {
   switch (test.collective) {
     case PURLIN_ALL_REDUCE:
     case PURLIN_BROADCAST:
-    case PURLIN_REDUCE: return test.count * element_bytes;
-    case PURLIN_BARRIER: return 0;
-    default: return times(test.nranks, test.count) * element_bytes;
+    case PURLIN_REDUCE:
+      return test.count * element_bytes;
+    case PURLIN_BARRIER:
+      return 0;
+    default:
+      return times(test.nranks, test.count) * element_bytes;
   }
 }
 
 double bus_factor(int collective, int nranks) {
   const double n = nranks;
   switch (collective) {
-    case PURLIN_ALL_REDUCE: return 2 * (n - 1) / n;
+    case PURLIN_ALL_REDUCE:
+      return 2 * (n - 1) / n;
     case PURLIN_BROADCAST:
     case PURLIN_REDUCE:
-    case PURLIN_SEND_RECV: return 1;
-    case PURLIN_BARRIER: return 0;
-    default: return (n - 1) / n;
+    case PURLIN_SEND_RECV:
+      return 1;
+    case PURLIN_BARRIER:
+      return 0;
+    default:
+      return (n - 1) / n;
   }
 }
 

@@ -25,8 +25,8 @@ struct Case {
   int root = 0;  // rooted collectives only
   int nranks = 1;
   bool in_place = false;
-  uint64_t count = 0;   // as purlin_call; unused where `counts` is
-  CountMatrix counts;   // V forms and send_recv
+  uint64_t count = 0;  // as purlin_call; unused where `counts` is
+  CountMatrix counts;  // V forms and send_recv
   Placement placement = Placement::kPacked;
 };
 
@@ -52,7 +52,7 @@ struct RankShape {
   Place send, recv;
   uint64_t count = 0;
   std::vector<uint64_t> send_counts, send_displs, recv_counts, recv_displs;  // V forms
-  std::vector<Transfer> sends, receives;                                    // send_recv
+  std::vector<Transfer> sends, receives;                                     // send_recv
   uint64_t reduced_index = 0, reduced_count = 0;  // inputs that this rank's results are made of
 };
 

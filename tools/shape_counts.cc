@@ -20,8 +20,7 @@ RankShape all_gather_v(const Case& test, int rank) {
   const uint64_t own_place = shape.recv_displs[at(rank)];
   std::vector<Piece> results;
   for (int p = 0; p < test.nranks; ++p)
-    results.push_back(
-        {shape.recv_displs[at(p)], shape.recv_counts[at(p)], Content::kInput, p, 0});
+    results.push_back({shape.recv_displs[at(p)], shape.recv_counts[at(p)], Content::kInput, p, 0});
   if (test.in_place) {
     const auto before = cover(extent, {{own_place, own_count, Content::kInput, rank, 0}});
     shape.arenas = {{extent, before, overlay(before, results)}};
@@ -29,7 +28,8 @@ RankShape all_gather_v(const Case& test, int rank) {
     shape.recv = {0, 0};
   } else {
     const auto inputs = cover(own_count, {{0, own_count, Content::kInput, rank, 0}});
-    shape.arenas = {{own_count, inputs, inputs}, {extent, cover(extent, {}), cover(extent, results)}};
+    shape.arenas = {{own_count, inputs, inputs},
+                    {extent, cover(extent, {}), cover(extent, results)}};
     shape.recv = {1, 0};
   }
   return shape;
@@ -50,8 +50,8 @@ RankShape reduce_scatter_v(const Case& test, int rank) {
   shape.reduced_index = own_place;
   shape.reduced_count = own_count;
   if (test.in_place) {
-    shape.arenas = {
-        {extent, before, overlay(before, {{own_place, own_count, Content::kReduced, 0, own_place}})}};
+    shape.arenas = {{extent, before,
+                     overlay(before, {{own_place, own_count, Content::kReduced, 0, own_place}})}};
     shape.recv = {0, own_place};
   } else {
     shape.arenas = {{extent, before, before},
@@ -106,9 +106,12 @@ std::vector<uint64_t> displacements(const std::vector<uint64_t>& counts, Placeme
 
 RankShape shape_with_counts(const Case& test, int rank) {
   switch (test.collective) {
-    case PURLIN_ALL_GATHER_V: return all_gather_v(test, rank);
-    case PURLIN_REDUCE_SCATTER_V: return reduce_scatter_v(test, rank);
-    default: return exchange(test, rank);
+    case PURLIN_ALL_GATHER_V:
+      return all_gather_v(test, rank);
+    case PURLIN_REDUCE_SCATTER_V:
+      return reduce_scatter_v(test, rank);
+    default:
+      return exchange(test, rank);
   }
 }
 

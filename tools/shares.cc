@@ -82,9 +82,10 @@ Outcome<Skew> parse_skew(std::string_view text) {
       return skew;
     }
   }
-  return Error{fmt::format("\"{}\" is not a skew. Write uniform, or zipf:EXPONENT with an exponent "
-                           "of zero or more, such as zipf:0.125.",
-                           text)};
+  return Error{
+      fmt::format("\"{}\" is not a skew. Write uniform, or zipf:EXPONENT with an exponent "
+                  "of zero or more, such as zipf:0.125.",
+                  text)};
 }
 
 std::vector<uint64_t> zipf_shares(uint64_t units, int nranks, double exponent) {
@@ -118,7 +119,8 @@ CountMatrix counts_for(int collective, const Skew& skew, uint64_t bytes, int nra
 Outcome<CountMatrix> read_counts(const std::string& path, int rows, int columns) {
   std::ifstream file(path);
   if (!file)
-    return Error{fmt::format("{}: the counts file cannot be read; check the path and its mode", path)};
+    return Error{
+        fmt::format("{}: the counts file cannot be read; check the path and its mode", path)};
   CountMatrix matrix;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -131,10 +133,12 @@ Outcome<CountMatrix> read_counts(const std::string& path, int rows, int columns)
       }
       uint64_t count = 0;
       const auto [rest, fault] = std::from_chars(at, end, count);
-      if (fault != std::errc{} || (rest != end && std::string_view(" \t,\r").find(*rest) == std::string_view::npos))
-        return Error{fmt::format("{}:{}: \"{}\" is not a whole number of elements of at most 64 "
-                                 "bits; write numbers separated by blanks or commas",
-                                 path, number, std::string_view(at, static_cast<size_t>(end - at)))};
+      if (fault != std::errc{} ||
+          (rest != end && std::string_view(" \t,\r").find(*rest) == std::string_view::npos))
+        return Error{
+            fmt::format("{}:{}: \"{}\" is not a whole number of elements of at most 64 "
+                        "bits; write numbers separated by blanks or commas",
+                        path, number, std::string_view(at, static_cast<size_t>(end - at)))};
       row.push_back(count);
       at = rest;
     }
@@ -145,8 +149,8 @@ Outcome<CountMatrix> read_counts(const std::string& path, int rows, int columns)
     matrix.push_back(std::move(row));
   }
   if (matrix.size() != static_cast<size_t>(rows))
-    return Error{fmt::format("{}: the file has {} rows where {} are needed: {}", path, matrix.size(),
-                             rows,
+    return Error{fmt::format("{}: the file has {} rows where {} are needed: {}", path,
+                             matrix.size(), rows,
                              rows == 1 ? "one row with the count of each rank's part"
                                        : "row r holds what rank r sends to each rank")};
   return matrix;

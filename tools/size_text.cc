@@ -15,9 +15,10 @@ constexpr std::array<std::pair<std::string_view, int>, 5> kUnits = {
     {{"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}}};
 
 Error bad_size(std::string_view text, std::string_view why) {
-  return Error{fmt::format("\"{}\" is not a size: {}. Write whole bytes or a unit: 4096, 64KiB, "
-                           "1MiB, 2GiB.",
-                           text, why)};
+  return Error{
+      fmt::format("\"{}\" is not a size: {}. Write whole bytes or a unit: 4096, 64KiB, "
+                  "1MiB, 2GiB.",
+                  text, why)};
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ Outcome<uint64_t> parse_size(std::string_view text) {
 std::string format_size(uint64_t bytes) {
   for (auto unit = kUnits.rbegin(); unit != kUnits.rend(); ++unit) {
     const uint64_t one = uint64_t{1} << unit->second;
-    if (bytes >= one && bytes % one == 0) return fmt::format("{}{}", bytes >> unit->second, unit->first);
+    if (bytes >= one && bytes % one == 0)
+      return fmt::format("{}{}", bytes >> unit->second, unit->first);
   }
   return "0B";
 }

@@ -30,16 +30,16 @@ constexpr float widen(const SmallFormat& format, uint32_t code) {
   const uint32_t fraction = magnitude & ((1u << format.mantissa) - 1);
   const uint32_t wide = fraction << (23 - format.mantissa);
   const int top = (1 << format.exponent) - 1;
-  const bool nan = format.has_infinity ? field == top && fraction != 0
-                                       : magnitude == format.canonical_nan;
+  const bool nan =
+      format.has_infinity ? field == top && fraction != 0 : magnitude == format.canonical_nan;
   if (nan) return std::bit_cast<float>(0x7FC00000u | sign);
   if (format.has_infinity && field == top) return std::bit_cast<float>(0x7F800000u | sign);
   if (field != 0 || format.exponent == 8)
     return std::bit_cast<float>(sign | (static_cast<uint32_t>(field - format.bias() + 127) << 23) |
                                 wide);
   // Subnormal: fraction * 2^(1 - bias - mantissa), a normal float for every format but bf16.
-  const float unit = std::bit_cast<float>(
-      static_cast<uint32_t>(1 - format.bias() - format.mantissa + 127) << 23);
+  const float unit =
+      std::bit_cast<float>(static_cast<uint32_t>(1 - format.bias() - format.mantissa + 127) << 23);
   const float value = static_cast<float>(fraction) * unit;
   return sign ? -value : value;
 }

@@ -30,8 +30,8 @@ Outcome<std::vector<double>> time_calls(const std::function<Done()>& call, uint6
     for (uint64_t i = 0; i < batch; ++i)
       if (const Done made = call(); !made) return Error{made.error()};
     const auto end = Clock::now();
-    sample = std::chrono::duration<double, std::micro>(end - start).count() /
-             static_cast<double>(batch);
+    sample =
+        std::chrono::duration<double, std::micro>(end - start).count() / static_cast<double>(batch);
     start = end;
   }
   return samples;

@@ -25,9 +25,12 @@ std::string hex(const unsigned char* element, uint64_t bytes) {
 std::string meaning(const Piece& piece, uint64_t at) {
   const uint64_t index = piece.index + (at - piece.offset);
   switch (piece.content) {
-    case Content::kPoison: return "an element that the call must not write";
-    case Content::kInput: return fmt::format("element {} of rank {}'s input", index, piece.rank);
-    default: return fmt::format("the reduction of element {} over all ranks", index);
+    case Content::kPoison:
+      return "an element that the call must not write";
+    case Content::kInput:
+      return fmt::format("element {} of rank {}'s input", index, piece.rank);
+    default:
+      return fmt::format("the reduction of element {} over all ranks", index);
   }
 }
 
@@ -49,15 +52,20 @@ void share_expected(const Case& test, const InputSource& source, RankLink& link)
   const uint64_t step = (test.count + parts - 1) / parts;
   const uint64_t first = std::min(test.count, step * static_cast<uint64_t>(link.local_index()));
   const uint64_t last = std::min(test.count, first + step);
-  expected_reduction(test, source, first, last - first, link.local_scratch().data() + first * bytes);
+  expected_reduction(test, source, first, last - first,
+                     link.local_scratch().data() + first * bytes);
   link.local_barrier();
 }
 
 class Judge {
  public:
   Judge(const Case& test, const RankShape& shape, const InputSource& source, RankLink& link)
-      : test_(test), shape_(shape), source_(source), link_(link),
-        bytes_(dtype_bytes(test.dtype)), expected_(kBlock * bytes_) {}
+      : test_(test),
+        shape_(shape),
+        source_(source),
+        link_(link),
+        bytes_(dtype_bytes(test.dtype)),
+        expected_(kBlock * bytes_) {}
 
   void arena(size_t index, const GuardedBuffer& buffer) {
     for (const Piece& piece : shape_.arenas[index].after)
@@ -115,7 +123,8 @@ class Judge {
 
 }  // namespace
 
-void prepare(const RankShape& shape, const InputSource& source, std::vector<GuardedBuffer>& buffers) {
+void prepare(const RankShape& shape, const InputSource& source,
+             std::vector<GuardedBuffer>& buffers) {
   const uint64_t bytes = dtype_bytes(source.dtype);
   for (size_t a = 0; a < shape.arenas.size(); ++a) {
     for (const Piece& piece : shape.arenas[a].before) {
@@ -152,8 +161,8 @@ void expected_reduction(const Case& test, const InputSource& source, uint64_t fi
     const uint64_t length = std::min(kBlock, count - at);
     for (size_t r = 0; r < n; ++r)
       source.block(static_cast<int>(r), first + at, length, inputs.data() + r * kBlock * bytes);
-    reference_reduce(test.dtype, test.op, sources.data(), test.nranks, scalar_pointers.data(), length,
-                     out + at * bytes);
+    reference_reduce(test.dtype, test.op, sources.data(), test.nranks, scalar_pointers.data(),
+                     length, out + at * bytes);
   }
 }
 

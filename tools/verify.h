@@ -13,7 +13,8 @@
 namespace purlin::tools {
 
 // Inputs and poison as the shape's `before` lists say. Buffer a belongs to arena a.
-void prepare(const RankShape& shape, const InputSource& source, std::vector<GuardedBuffer>& buffers);
+void prepare(const RankShape& shape, const InputSource& source,
+             std::vector<GuardedBuffer>& buffers);
 
 struct Verdict {
   uint64_t wrong = 0;              // elements that differ, in results and in what must not change,
@@ -22,8 +23,8 @@ struct Verdict {
 };
 
 // Compares every element of every arena with `after`, bit for bit, and looks at the guards. Results
-// of all_reduce and reduce are worked out once a process, in slices by its ranks, so all of them must
-// call it together.
+// of all_reduce and reduce are worked out once a process, in slices by its ranks, so all of them
+// must call it together.
 Verdict verify(const Case& test, const RankShape& shape, const InputSource& source,
                const std::vector<GuardedBuffer>& buffers, RankLink& link);
 

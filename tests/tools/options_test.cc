@@ -35,9 +35,11 @@ TEST_CASE("launchers are recognized by their variables") {
   CHECK((*own)->nranks == 4);
   CHECK((*find_launcher(variables({{"RANK", "0"}, {"WORLD_SIZE", "2"}})))->launcher == "torchrun");
   // Slurm's variables count inside a step only.
-  CHECK_FALSE(find_launcher(variables({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}))->has_value());
-  CHECK((*find_launcher(variables(
-             {{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}})))->nranks == 8);
+  CHECK_FALSE(
+      find_launcher(variables({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}}))->has_value());
+  CHECK((*find_launcher(
+             variables({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_ID", "0"}})))
+            ->nranks == 8);
   CHECK(find_launcher(variables({{"RANK", "0"}})).error().find("WORLD_SIZE is not") !=
         std::string::npos);
   CHECK_FALSE(find_launcher(variables({{"RANK", "x"}, {"WORLD_SIZE", "2"}})).ok());
@@ -51,7 +53,8 @@ TEST_CASE("ranks are threads unless a launcher started several") {
   CHECK(check_arguments(given, launched)->nranks == 3);
   given.ranks = 2;
   CHECK(refusal(given, launched).find("purlin run started 3") != std::string::npos);
-  CHECK_FALSE(check_arguments(given, variables({{"RANK", "0"}, {"WORLD_SIZE", "1"}}))->as_processes);
+  CHECK_FALSE(
+      check_arguments(given, variables({{"RANK", "0"}, {"WORLD_SIZE", "1"}}))->as_processes);
   given.ranks = 65;
   CHECK(refusal(given).find("1 to 64") != std::string::npos);
 }

@@ -65,8 +65,8 @@ TEST_CASE("minimum and maximum: NaN wins, the negative zero is smaller") {
     CHECK(bits(reduced<float>(PURLIN_F32, op, {nan, 1})) == 0x7FFFFFFFu);
     CHECK(bits(reduced<float>(PURLIN_F32, op, {1, nan})) == 0x7FFFFFFFu);
   }
-  CHECK(std::bit_cast<uint64_t>(reduced<double>(
-            PURLIN_F64, PURLIN_SUM, {INFINITY, -INFINITY})) == 0x7FF8000000000000ull);
+  CHECK(std::bit_cast<uint64_t>(reduced<double>(PURLIN_F64, PURLIN_SUM, {INFINITY, -INFINITY})) ==
+        0x7FF8000000000000ull);
   CHECK(reduced<uint16_t>(PURLIN_F16, PURLIN_MAX, {0xFC01, 0x3C00}) == 0x7FFF);
   CHECK(reduced<uint16_t>(PURLIN_BF16, PURLIN_MIN, {0x7F81, 0x3C00}) == 0x7FFF);
   CHECK(reduced<uint8_t>(PURLIN_F8E4M3, PURLIN_SUM, {0xFF, 0x38}) == 0x7F);
@@ -93,10 +93,10 @@ TEST_CASE("fp8 rounds to nearest even and saturates") {
   CHECK(narrow(kE5m2, INFINITY) == 0x7B);
   CHECK(narrow(kE5m2, 57344) == 0x7B);
   CHECK(narrow(kE4m3, 1) == 0x38);
-  CHECK(narrow(kE4m3, 17) == narrow(kE4m3, 16));       // tie, to even
-  CHECK(narrow(kE4m3, 19) == narrow(kE4m3, 20));       // tie, to even
-  CHECK(narrow(kE4m3, std::ldexp(1.0f, -9)) == 1);     // smallest subnormal
-  CHECK(narrow(kE4m3, std::ldexp(1.0f, -10)) == 0);    // tie with zero
+  CHECK(narrow(kE4m3, 17) == narrow(kE4m3, 16));     // tie, to even
+  CHECK(narrow(kE4m3, 19) == narrow(kE4m3, 20));     // tie, to even
+  CHECK(narrow(kE4m3, std::ldexp(1.0f, -9)) == 1);   // smallest subnormal
+  CHECK(narrow(kE4m3, std::ldexp(1.0f, -10)) == 0);  // tie with zero
   CHECK(narrow(kE4m3, std::ldexp(1.5f, -10)) == 1);
   CHECK(narrow(kE4m3, -std::ldexp(1.0f, -20)) == 0x80);
 }

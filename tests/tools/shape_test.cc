@@ -101,16 +101,17 @@ TEST_CASE("parts of all_gather_v and reduce_scatter_v") {
   test.counts = {{3, 2}};
   CHECK(shape_of(test, 1).arenas[1].after == Pieces{input(0, 3, 0, 0), input(3, 2, 1, 0)});
   test.placement = Placement::kGapped;
-  CHECK(shape_of(test, 1).arenas[1].after ==
-        Pieces{poison(0, 17), input(17, 3, 0, 0), poison(20, 17), input(37, 2, 1, 0), poison(39, 17)});
+  CHECK(shape_of(test, 1).arenas[1].after == Pieces{poison(0, 17), input(17, 3, 0, 0),
+                                                    poison(20, 17), input(37, 2, 1, 0),
+                                                    poison(39, 17)});
   test.in_place = true;
   CHECK(shape_of(test, 1).send.offset == 37);
   test.collective = PURLIN_REDUCE_SCATTER_V;
   const RankShape shape = shape_of(test, 1);
   CHECK(shape.recv.offset == 37);
   CHECK(shape.reduced_index == 37);
-  CHECK(shape.arenas[0].after ==
-        Pieces{poison(0, 17), input(17, 3, 1, 17), poison(20, 17), reduced(37, 2, 37), poison(39, 17)});
+  CHECK(shape.arenas[0].after == Pieces{poison(0, 17), input(17, 3, 1, 17), poison(20, 17),
+                                        reduced(37, 2, 37), poison(39, 17)});
 }
 
 TEST_CASE("parts of all_to_all_v, zero ones among them") {

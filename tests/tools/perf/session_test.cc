@@ -1,7 +1,5 @@
 // The whole of `purlin perf` against a stand-in for the library: right results pass for every
 // collective and form, and each way of going wrong is noticed.
-#include "tools/perf_session.h"
-
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "stand_in.h"
 #include "tools/launched.h"
 #include "tools/names.h"
+#include "tools/perf_session.h"
 
 namespace purlin::tools {
 namespace {
@@ -150,8 +149,8 @@ TEST_CASE("a launched process is one rank") {
   CHECK(options->as_processes);
   set_fault(Fault::kNone);
   int lines = 0;
-  const PerfResult result = run_perf(
-      *options, {[&](const std::string&) { ++lines; }, [](int, const std::string&) {}});
+  const PerfResult result =
+      run_perf(*options, {[&](const std::string&) { ++lines; }, [](int, const std::string&) {}});
   CHECK(result.rows == 2);
   CHECK(result.wrong == 0);
   CHECK(lines == 4);

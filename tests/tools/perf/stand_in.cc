@@ -94,19 +94,27 @@ std::vector<Result> work_out(Board& board, const purlin_call& call, int rank) {
   for (int p = 0; p < board.nranks; ++p) {
     const uint64_t region = static_cast<uint64_t>(p) * count;
     switch (call.collective) {
-      case PURLIN_ALL_GATHER: copy(region, p, 0, count); break;
-      case PURLIN_ALL_TO_ALL: copy(region, p, own, count); break;
+      case PURLIN_ALL_GATHER:
+        copy(region, p, 0, count);
+        break;
+      case PURLIN_ALL_TO_ALL:
+        copy(region, p, own, count);
+        break;
       case PURLIN_GATHER:
         if (rank == call.root) copy(region, p, 0, count);
         break;
-      case PURLIN_ALL_GATHER_V: copy(call.recv_displs[p], p, 0, call.recv_counts[p]); break;
+      case PURLIN_ALL_GATHER_V:
+        copy(call.recv_displs[p], p, 0, call.recv_counts[p]);
+        break;
       case PURLIN_ALL_TO_ALL_V:
         copy(call.recv_displs[p], p, board.posted[at(p)].displs[at(rank)], call.recv_counts[p]);
         break;
-      default: break;
+      default:
+        break;
     }
   }
-  if (call.collective == PURLIN_ALL_REDUCE || (call.collective == PURLIN_REDUCE && rank == call.root))
+  if (call.collective == PURLIN_ALL_REDUCE ||
+      (call.collective == PURLIN_REDUCE && rank == call.root))
     reduce(0, count);
   if (call.collective == PURLIN_REDUCE_SCATTER) reduce(own, count);
   if (call.collective == PURLIN_REDUCE_SCATTER_V)
@@ -122,8 +130,8 @@ void go_wrong(const purlin_call& call, std::vector<Result>& results, unsigned ch
   if (last.bytes.empty()) return;
   if (fault == Fault::kFlipBit) last.bytes.back() ^= 1;
   if (fault == Fault::kSkipLast) last.bytes.pop_back();
-  if (fault == Fault::kTouchSend) const_cast<unsigned char*>(
-      static_cast<const unsigned char*>(call.send))[0] ^= 1;
+  if (fault == Fault::kTouchSend)
+    const_cast<unsigned char*>(static_cast<const unsigned char*>(call.send))[0] ^= 1;
   if (fault == Fault::kBeyond) recv[last.offset + last.bytes.size()] ^= 1;
   if (fault == Fault::kBefore) recv[-1] ^= 1;
   if (fault == Fault::kFillGaps) recv[results[0].offset + results[0].bytes.size()] ^= 1;
@@ -192,8 +200,7 @@ purlin_status purlin_run(const purlin_call* call, purlin_comm_t comm, purlin_str
   Posted& mine = board.posted[at(comm->rank)];
   mine.call = *call;
   mine.send = static_cast<const unsigned char*>(call->send);
-  if (call->send_displs)
-    mine.displs.assign(call->send_displs, call->send_displs + board.nranks);
+  if (call->send_displs) mine.displs.assign(call->send_displs, call->send_displs + board.nranks);
   board.barrier.arrive_and_wait();
   if (broken) return fail(comm->rank == 1 ? "rank 1 stumbled" : "rank 1 is lost");
   auto results = work_out(board, *call, comm->rank);
@@ -227,7 +234,8 @@ purlin_status purlin_group_start(void) {
 purlin_status purlin_send(const void* send, uint64_t count, purlin_dtype dtype, int peer,
                           purlin_comm_t comm, purlin_stream_t) {
   grouped = comm;
-  comm->sends.push_back({peer, {const_cast<void*>(send), count * purlin::tools::dtype_bytes(dtype)}});
+  comm->sends.push_back(
+      {peer, {const_cast<void*>(send), count * purlin::tools::dtype_bytes(dtype)}});
   return PURLIN_OK;
 }
 purlin_status purlin_recv(void* recv, uint64_t count, purlin_dtype dtype, int peer,
