@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "device/budget.h"
+#include "device/device_order.h"
 #include "device/launch.h"
-#include "device/order_point.h"
 
 namespace purlin {
 
@@ -21,23 +21,24 @@ class CallOrder {
                                                    const BudgetClaim& claim);
   // PURLIN_INVALID_USAGE: the stream's capture is broken. PURLIN_CUDA_ERROR: as the driver says.
   Status launch(const LaunchPlan& plan, cu::Stream stream);
-  // Waits until the last eager launch has ended. Not for use while the stream is being captured.
-  Status synchronize();
-  // True once the last eager launch has ended; never blocks.
-  Result<bool> idle();
+  // Waits until the last launch, eager or replayed, has ended.
+  Status synchronize() const;
+  // True once it has ended; never blocks.
+  Result<bool> idle() const;
 
  private:
-  CallOrder(std::shared_ptr<const CudaDevice> device, const BudgetClaim& claim, OrderPoint own)
-      : device_(std::move(device)), claim_(claim), own_(std::move(own)) {}
-  Status launch_chained(const LaunchPlan& plan, cu::Stream stream);
+  CallOrder(std::shared_ptr<const CudaDevice> device, const BudgetClaim& claim,
+            std::shared_ptr<DeviceOrder> others, OrderPoint own)
+      : device_(std::move(device)),
+        claim_(claim),
+        others_(std::move(others)),
+        own_(std::move(own)) {}
 
   std::shared_ptr<const CudaDevice> device_;
   const BudgetClaim& claim_;
-  std::mutex mutex_;
+  std::shared_ptr<DeviceOrder> others_;
+  std::mutex mutex_;  // taken before the device's
   OrderPoint own_;
 };
-
-// Whether `stream` is being captured. PURLIN_INVALID_USAGE: its capture has been invalidated.
-Result<bool> is_capturing(const DriverApi& api, cu::Stream stream);
 
 }  // namespace purlin

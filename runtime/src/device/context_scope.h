@@ -1,4 +1,5 @@
-// Makes a device current on the calling thread for a scope, and restores the caller's context after.
+// Makes a device current on the calling thread for a scope, and restores the caller's context
+// after.
 #pragma once
 
 #include "device/cuda_device.h"

@@ -100,8 +100,7 @@ Status CudaDevice::read_identity() {
   for (const Result<int>* each : {&domain, &bus, &slot}) {
     if (!each->is_ok()) return each->status();
   }
-  pci_bus_id_ =
-      fmt::format("{:04x}:{:02x}:{:02x}.0", domain.value(), bus.value(), slot.value());
+  pci_bus_id_ = fmt::format("{:04x}:{:02x}:{:02x}.0", domain.value(), bus.value(), slot.value());
   return {};
 }
 
@@ -111,12 +110,12 @@ Status CudaDevice::check_sharing() const {
     if (!offered) return offered.status();
     if (offered.value() == 0) {
       return {PURLIN_UNSUPPORTED,
-              fmt::format("{} offers no {}, which Purlin shares staging memory by. Use a driver and "
-                          "a virtual machine that offer it, or host ranks",
-                          describe(),
-                          needed == cu::kVirtualMemorySupported
-                              ? "virtual memory management"
-                              : "export of memory as file descriptors")};
+              fmt::format(
+                  "{} offers no {}, which Purlin shares staging memory by. Use a driver and "
+                  "a virtual machine that offer it, or host ranks",
+                  describe(),
+                  needed == cu::kVirtualMemorySupported ? "virtual memory management"
+                                                        : "export of memory as file descriptors")};
     }
   }
   return {};
@@ -126,10 +125,13 @@ Status CudaDevice::read_facts() {
   struct {
     cu::DeviceAttribute attribute;
     int value;
-  } asked[] = {{cu::kComputeCapabilityMajor, 0}, {cu::kComputeCapabilityMinor, 0},
-               {cu::kMultiprocessorCount, 0},    {cu::kMaxSharedPerBlockOptin, 0},
-               {cu::kMulticastSupported, 0},     {cu::kMemSyncDomainCount, 0},
-               {cu::kMpsEnabled, 0},             {cu::kCanUse64BitStreamMemOps, 0}};
+  } asked[] = {{cu::kComputeCapabilityMajor, 0},
+               {cu::kComputeCapabilityMinor, 0},
+               {cu::kMultiprocessorCount, 0},
+               {cu::kMaxSharedPerBlockOptin, 0},
+               {cu::kMulticastSupported, 0},
+               {cu::kMemSyncDomainCount, 0},
+               {cu::kMpsEnabled, 0}};
   for (auto& each : asked) {
     const Result<int> value = attribute(each.attribute);
     if (!value) return value.status();
@@ -144,7 +146,6 @@ Status CudaDevice::read_facts() {
   multiprocessors_ = asked[2].value;
   sync_domains_ = asked[5].value;
   mps_ = asked[6].value != 0;
-  stream_write64_ = asked[7].value != 0;
   facts_.struct_size = sizeof(facts_);
   facts_.kind = PURLIN_ATOM_CUDA;
   facts_.cc_major = static_cast<uint32_t>(asked[0].value);

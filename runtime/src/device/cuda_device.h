@@ -18,8 +18,8 @@ class CudaDevice {
   // Opens the device with this ordinal among the visible ones; -1: the one current on the calling
   // thread (the device of its context; without one, device 0, as the CUDA runtime does).
   // PURLIN_INVALID_ARGUMENT: no such ordinal, with the number of visible devices.
-  // PURLIN_UNSUPPORTED: the calling thread's context is not the device's primary one (ordinal -1), or
-  // the device cannot share memory by descriptor.
+  // PURLIN_UNSUPPORTED: the calling thread's context is not the device's primary one (ordinal -1),
+  // or the device cannot share memory by descriptor.
   static Result<std::shared_ptr<const CudaDevice>> open(const DriverApi& api, int ordinal);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
@@ -42,12 +42,11 @@ class CudaDevice {
   // Compute capability 10 * major + minor, e.g. 90.
   int architecture() const { return architecture_; }
   int multiprocessors() const { return multiprocessors_; }
-  // Number of memory-synchronization domains; 1: the launch attribute for the remote one is useless.
+  // Number of memory-synchronization domains; 1: the launch attribute for the remote one is
+  // useless.
   int sync_domains() const { return sync_domains_; }
-  // 1 if processes share this GPU's contexts through MPS.
+  // True if processes share this GPU's contexts through MPS.
   bool mps() const { return mps_; }
-  // True if the host can write 64-bit words to the device in stream order without a kernel.
-  bool stream_write64() const { return stream_write64_; }
 
   // Facts for Atom probes. `name` points into this object. facts.nvlink is 1 if some other visible
   // GPU is joined by NVLink.
@@ -71,7 +70,6 @@ class CudaDevice {
   int multiprocessors_ = 0;
   int sync_domains_ = 1;
   bool mps_ = false;
-  bool stream_write64_ = false;
   purlin_device_facts facts_ = {};
 };
 

@@ -18,9 +18,12 @@ int needed_version(const std::string& toolkit, int oldest) {
 // The driver branch that first serves a needed version; 0 for versions this table does not know.
 int branch_of(int version) {
   switch (version) {
-    case 12040: return 550;
-    case 13000: return 580;
-    default: return 0;
+    case 12040:
+      return 550;
+    case 13000:
+      return 580;
+    default:
+      return 0;
   }
 }
 
@@ -43,17 +46,19 @@ std::string driver_requirement(const std::string& toolkit, int oldest) {
 
 Status check_driver_version(int version, const std::string& toolkit, int oldest) {
   if (version >= needed_version(toolkit, oldest)) return {};
-  return {PURLIN_UNSUPPORTED,
-          fmt::format("the NVIDIA driver is too old: it serves CUDA {}, and Purlin needs {}. Update "
-                      "the driver, use a Purlin built with an older toolkit, or create the "
-                      "communicator on the host device",
-                      version_text(version), driver_requirement(toolkit, oldest))};
+  return {
+      PURLIN_UNSUPPORTED,
+      fmt::format("the NVIDIA driver is too old: it serves CUDA {}, and Purlin needs {}. Update "
+                  "the driver, use a Purlin built with an older toolkit, or create the "
+                  "communicator on the host device",
+                  version_text(version), driver_requirement(toolkit, oldest))};
 }
 
 const char* advice(cu::Code code) {
   switch (code) {
     case cu::kInvalidValue:
-      return "A pointer, size or stream given to Purlin does not fit the device; check that buffers "
+      return "A pointer, size or stream given to Purlin does not fit the device; check that "
+             "buffers "
              "and stream belong to the communicator's device and are still alive.";
     case cu::kOutOfMemory:
       return "Free device memory, or lower staging sizes in the policy.";
@@ -82,7 +87,8 @@ const char* advice(cu::Code code) {
       return "The hardware reports an uncorrectable error; see nvidia-smi -q and the kernel's log.";
     case cu::kIllegalAddress:
     case cu::kLaunchFailed:
-      return "A kernel of this process, Purlin's or the application's, failed earlier; run it under "
+      return "A kernel of this process, Purlin's or the application's, failed earlier; run it "
+             "under "
              "compute-sanitizer. The process cannot use this GPU any more.";
     case cu::kNotPermitted:
       return "The operation is forbidden here, often because a stream is being captured; prepare "

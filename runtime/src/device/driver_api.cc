@@ -63,17 +63,19 @@ Status DriverApi::load(const std::string& library) {
                         "installation is damaged: reinstall it",
                         library, version_text(version_))};
   }
-#define PURLIN_DRIVER_CALL(name, symbol, version, parameters, names)                          \
-  table_.name = reinterpret_cast<cu::Code(*) parameters>(find(#symbol, version));             \
-  if (table_.name == nullptr) {                                                               \
-    return {PURLIN_UNSUPPORTED,                                                               \
-            fmt::format("{} serves CUDA {} but has no {} of CUDA {}; reinstall the driver "   \
-                        "({})",                                                               \
-                        library, version_text(version_), #symbol, version_text(version),      \
-                        driver_requirement(kToolkit, kOldestVersion))};                       \
+#define PURLIN_DRIVER_CALL(name, symbol, version, parameters, names)                        \
+  table_.name = reinterpret_cast<cu::Code(*) parameters>(find(#symbol, version));           \
+  if (table_.name == nullptr) {                                                             \
+    return {PURLIN_UNSUPPORTED,                                                             \
+            fmt::format("{} serves CUDA {} but has no {} of CUDA {}; reinstall the driver " \
+                        "({})",                                                             \
+                        library, version_text(version_), #symbol, version_text(version),    \
+                        driver_requirement(kToolkit, kOldestVersion))};                     \
   }
 #include "device/driver_calls.inc"
 #undef PURLIN_DRIVER_CALL
+  int count = 0;
+  was_running_ = table_.device_get_count(&count) != cu::kNotInitialized;
   return init(0);
 }
 

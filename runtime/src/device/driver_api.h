@@ -30,6 +30,8 @@ class DriverApi {
   // 1000 * major + 10 * minor of the CUDA version that the driver serves.
   int version() const { return version_; }
   const std::string& library() const { return library_; }
+  // True if the application had started the driver before Purlin did.
+  bool was_running() const { return was_running_; }
   // The library's handle for dlsym; never closed.
   void* handle() const { return handle_; }
 
@@ -64,6 +66,7 @@ class DriverApi {
   void* get_proc_address_ = nullptr;
   void* handle_ = nullptr;
   int version_ = 0;
+  bool was_running_ = false;
   std::string library_;
 };
 

@@ -73,7 +73,6 @@ enum DeviceAttribute : int {
   kMaxSharedPerBlockOptin = 97,
   kVirtualMemorySupported = 102,
   kPosixFdSupported = 103,
-  kCanUse64BitStreamMemOps = 122,
   kMemSyncDomainCount = 126,
   kMulticastSupported = 132,
   kMpsEnabled = 133,
@@ -95,6 +94,9 @@ enum PointerAttribute : int {
   kPointerRangeSize = 12,
   kPointerAllowedHandleTypes = 14,
   kPointerMemPool = 17,
+  kPointerMappingSize = 18,
+  kPointerMappingBase = 19,
+  kPointerMemoryBlockId = 20,
 };
 
 inline constexpr unsigned kMemoryTypeHost = 1;

@@ -34,24 +34,26 @@ class HostWords {
   uint64_t bytes_ = 0;
 };
 
-// Writes single 64-bit words in device memory from the host while kernels run and poll them, without
-// a kernel of its own and without waiting for any other stream. Thread-safe by the caller's lock.
+// Writes single 64-bit words in device memory from the host while kernels run and poll them, by
+// copies on a stream of its own: no kernel is needed and no other stream is waited for. Not
+// thread-safe.
 class WordWriter {
  public:
   static Result<WordWriter> create(std::shared_ptr<const CudaDevice> device);
   // Enqueues *address = value; `address` is 8-byte aligned and mapped for this device (a peer's
-  // memory too). Never blocks; flush() waits.
+  // memory too). Blocks only where 512 writes are in flight.
   Status write(cu::DevicePtr address, uint64_t value);
-  Status flush() { return stream_.synchronize(); }
+  // Waits until all words are written.
+  Status flush();
 
  private:
-  explicit WordWriter(PrivateStream stream, HostWords source)
+  WordWriter(PrivateStream stream, HostWords source)
       : stream_(std::move(stream)), source_(std::move(source)) {}
 
-  static constexpr unsigned kSourceWords = 512;
+  static constexpr unsigned kInFlight = 512;
   PrivateStream stream_;
-  HostWords source_;  // values in flight, where the device has no stream writes
-  unsigned next_ = 0;
+  HostWords source_;  // the values in flight
+  unsigned used_ = 0;
 };
 
 }  // namespace purlin

@@ -19,9 +19,9 @@ struct LaunchPlan {
   bool remote_domain = true;
 };
 
-// Enqueues the plan on `stream` without any ordering of its own. `started`, unless nullptr, is an event
-// that completes once every CTA has begun; it must have been made without timing. Allocates nothing.
-// PURLIN_CUDA_ERROR names kernel, grid and device.
+// Enqueues the plan on `stream` without any ordering of its own. `started`, unless nullptr, is an
+// event that completes once every CTA has begun; it must have been made without timing. Allocates
+// nothing. PURLIN_CUDA_ERROR names kernel, grid and device.
 Status launch(const LaunchPlan& plan, cu::Stream stream, cu::Event started = nullptr);
 
 }  // namespace purlin

@@ -18,17 +18,17 @@ struct ProgramShape {
   unsigned shared_bytes = 0;  // dynamic shared memory of a CTA
 };
 
-// Immutable once loaded; safe from any thread. Unloads when the last owner goes: launches, graphs that
-// hold it included, must have ended by then.
+// Immutable once loaded; safe from any thread. Unloads when the last owner goes: launches, graphs
+// that hold it included, must have ended by then.
 class LoadedProgram {
  public:
   // Loads `image` (whole cubin, need not outlive the call), finds the kernel, loads the function,
   // raises its dynamic shared memory limit and asks its occupancy.
   // PURLIN_UNSUPPORTED: it cannot be launched in this shape, with the figures (threads against the
   // kernel's maximum, shared memory against the device's, or no CTA fits a multiprocessor).
-  static Result<std::shared_ptr<const LoadedProgram>> load(
-      std::shared_ptr<const CudaDevice> device, std::span<const std::byte> image,
-      const ProgramShape& shape);
+  static Result<std::shared_ptr<const LoadedProgram>> load(std::shared_ptr<const CudaDevice> device,
+                                                           std::span<const std::byte> image,
+                                                           const ProgramShape& shape);
   ~LoadedProgram();
   LoadedProgram(const LoadedProgram&) = delete;
   LoadedProgram& operator=(const LoadedProgram&) = delete;

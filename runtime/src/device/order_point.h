@@ -13,14 +13,15 @@ namespace purlin {
 //
 //   eager, same stream as before, nothing ever captured   the stream's own order; no driver call
 //   eager otherwise                                        waits for the point's event
-//   captured, first in this capture                        a node waiting for the event heads the call
-//   captured, later in this capture                        an edge from the previous call's node
+//   captured, first in this capture                        a node waiting for the event heads the
+//   call captured, later in this capture                        an edge from the previous call's
+//   node
 //
 // After an eager launch the event is recorded; in a capture one record node follows the last call
 // and moves along with it, so that a graph of many calls holds one wait and one record.
 // Both events and table are made in advance: nothing is allocated in a captured region.
-// The caller holds one lock around enter, launch and leave. Movable, destroyed after all launches and
-// graphs have ended.
+// The caller holds one lock around enter, launch and leave. Movable, destroyed after all launches
+// and graphs have ended.
 class OrderPoint {
  public:
   static Result<OrderPoint> create(std::shared_ptr<const CudaDevice> device);
@@ -40,8 +41,8 @@ class OrderPoint {
   // Makes the next launch on `stream` wait for the one that passed before.
   // PURLIN_INVALID_USAGE: the stream's capture has been invalidated.
   Result<Passage> enter(cu::Stream stream);
-  // After the launch has been enqueued. With `recorded`, an eager launch has recorded the point's event
-  // itself (a start event); it is not recorded again.
+  // After the launch has been enqueued. With `recorded`, an eager launch has recorded the point's
+  // event itself (a start event); it is not recorded again.
   Status leave(const Passage& passage, bool recorded = false);
 
   cu::Event event() const { return event_; }

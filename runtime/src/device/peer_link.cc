@@ -6,11 +6,16 @@ namespace purlin {
 
 const char* peer_link_name(PeerLink link) {
   switch (link) {
-    case PeerLink::kSameDevice: return "same device";
-    case PeerLink::kNvlink: return "NVLink";
-    case PeerLink::kPcie: return "PCIe";
-    case PeerLink::kUnknown: return "unknown";
-    case PeerLink::kUnreachable: return "unreachable";
+    case PeerLink::kSameDevice:
+      return "same device";
+    case PeerLink::kNvlink:
+      return "NVLink";
+    case PeerLink::kPcie:
+      return "PCIe";
+    case PeerLink::kUnknown:
+      return "unknown";
+    case PeerLink::kUnreachable:
+      return "unreachable";
   }
   return "unknown";
 }

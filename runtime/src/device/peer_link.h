@@ -17,8 +17,8 @@ enum class PeerLink {
 // Name for messages and JSON: "same device", "NVLink", "PCIe", "unknown", "unreachable".
 const char* peer_link_name(PeerLink link);
 
-// True where 16-byte packets with a 64-bit tag may be used: their single-copy atomicity holds on one
-// device and over NVLink.
+// True where 16-byte packets with a 64-bit tag may be used: their single-copy atomicity holds on
+// one device and over NVLink.
 constexpr bool carries_wide_packets(PeerLink link) {
   return link == PeerLink::kSameDevice || link == PeerLink::kNvlink;
 }

@@ -11,9 +11,9 @@ namespace purlin {
 
 // What each rank tells the others about where it runs. Trivially copyable, exchanged as bytes.
 struct RankPlace {
-  cu::Uuid device;         // all zero: a host rank
-  uint64_t process;        // process_token() of its process
-  uint32_t mps;            // 1: the device's contexts are shared through MPS
+  cu::Uuid device;   // all zero: a host rank
+  uint64_t process;  // process_token() of its process
+  uint32_t mps;      // 1: the device's contexts are shared through MPS
   uint32_t reserved;
 };
 static_assert(sizeof(RankPlace) == 32);
@@ -23,15 +23,8 @@ uint64_t process_token();
 
 // Number of ranks (rank itself included) on the device of `rank`.
 // PURLIN_UNSUPPORTED: a rank of another process has the same GPU, neither runs under MPS, and
-// `allow_turns` is false: kernels of different processes would take turns of milliseconds. Names both
-// ranks and the GPU's UUID.
+// `allow_turns` is false: kernels of different processes would take turns of milliseconds. Names
+// both ranks and the GPU's UUID.
 Result<unsigned> ranks_on_my_device(std::span<const RankPlace> places, int rank, bool allow_turns);
-
-// Asks for enough hardware queues that `local_ranks` ranks of one process on a GPU never share one:
-// sets CUDA_DEVICE_MAX_CONNECTIONS unless it is set. Only a value set before the process's first CUDA
-// call counts, so call it before driver() where the ranks are known in advance.
-// PURLIN_UNSUPPORTED: the number in force (8, or what the variable says) is smaller than
-// `local_ranks` and it is too late to change it.
-Status ensure_connections(unsigned local_ranks);
 
 }  // namespace purlin

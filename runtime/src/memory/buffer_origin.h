@@ -22,7 +22,7 @@ enum class BufferKind {
 // "host memory".
 const char* buffer_kind_name(BufferKind kind);
 
-// One physical allocation under a buffer.
+// One allocation under a buffer, or for virtual memory one mapping.
 struct BufferPiece {
   cu::DevicePtr base = 0;
   uint64_t bytes = 0;
@@ -31,12 +31,9 @@ struct BufferPiece {
 struct BufferOrigin {
   BufferKind kind = BufferKind::kHost;
   int device_ordinal = -1;  // device kinds only
-  // Identifies the allocation within the process, never reused: an address whose id has changed has
-  // been freed and allocated anew.
-  uint64_t buffer_id = 0;
-  std::vector<BufferPiece> pieces;  // kVirtual: all that the buffer touches, in address order
-  // Why peers cannot map it, "" if they can.
-  std::string why_not;
+  std::vector<BufferPiece>
+      pieces;           // all that the buffer touches, in address order; none for host kinds
+  std::string why_not;  // why peers cannot map it, "" if they can
 };
 
 // Classifies [address, address + bytes), bytes > 0. Host memory is no error: it is an answer.
@@ -44,7 +41,8 @@ struct BufferOrigin {
 // (both are named).
 Result<BufferOrigin> origin_of(const CudaDevice& device, const void* address, uint64_t bytes);
 
-// The id alone, cheap enough for every call; 0 for host memory.
-Result<uint64_t> buffer_id_of(const CudaDevice& device, const void* address);
+// A number for the physical memory behind an address, never reused in the process: if it changes,
+// the memory was freed and something else lies there now. 0 for host memory. One driver call.
+Result<uint64_t> memory_id_of(const CudaDevice& device, const void* address);
 
 }  // namespace purlin

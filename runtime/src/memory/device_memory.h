@@ -11,9 +11,9 @@ namespace purlin {
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  // `bytes` > 0, rounded up to the granularity. `what` names it in messages. The memory is zero when
-  // this returns. Safe while other threads capture streams.
-  // PURLIN_OUT_OF_MEMORY says how much was asked for, on which device and for what.
+  // `bytes` > 0, rounded up to the granularity. `what` names it in messages. The memory is zero
+  // when this returns. Safe while other threads capture streams. PURLIN_OUT_OF_MEMORY says how much
+  // was asked for, on which device and for what.
   static Result<DeviceMemory> create(std::shared_ptr<const CudaDevice> device, uint64_t bytes,
                                      const std::string& what);
 

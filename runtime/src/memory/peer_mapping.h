@@ -7,8 +7,8 @@
 
 namespace purlin {
 
-// Keeps the physical memory alive even if its owner lets go first. Movable, not thread-safe. Release it
-// only when no kernel of this rank that uses it runs any more.
+// Keeps the physical memory alive even if its owner lets go first. Movable, not thread-safe.
+// Release it only when no kernel of this rank that uses it runs any more.
 class PeerMapping {
  public:
   PeerMapping() = default;
