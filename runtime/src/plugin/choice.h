@@ -29,7 +29,8 @@ struct Passed {
 struct BoundAtom {
   const purlin_atom_descriptor* descriptor = nullptr;
   std::filesystem::path path;
-  std::string rule;            // why this one: "named-by-policy", "closer-architecture", …, "only-one"
+  std::shared_ptr<const Plugin> plugin;
+  std::string rule;  // why this one: "named-by-policy", "closer-architecture", …, "only-one"
   std::string reason;
   std::vector<Passed> passed;  // what an automatic choice fell back from, and why
 };

@@ -1,4 +1,5 @@
-// Which folders are searched, in which order, and what lies in them. Reads folders, opens no plugin.
+// Which folders are searched, in which order, and what lies in them. Reads folders, opens no
+// plugin.
 #pragma once
 
 #include <filesystem>
@@ -22,10 +23,10 @@ const char* folder_origin_name(FolderOrigin origin);
 
 struct FoundFolder {
   FolderOrigin origin = FolderOrigin::kPolicy;
-  std::string where;               // the place that asked for it
-  std::filesystem::path asked;     // absolute, as written
-  std::filesystem::path resolved;  // links resolved; empty when it does not exist
-  Verdict verdict;                 // accepted: it was searched
+  std::string where;                           // the place that asked for it
+  std::filesystem::path asked;                 // absolute, as written
+  std::filesystem::path resolved;              // links resolved; empty when it does not exist
+  Verdict verdict;                             // accepted: it was searched
   std::vector<std::filesystem::path> entries;  // absolute, sorted by name; empty unless accepted
 };
 

@@ -20,8 +20,8 @@ struct Plugin {
 };
 
 struct Judged {
-  std::filesystem::path path;            // as found, absolute
-  std::filesystem::path resolved;        // links resolved; empty when that failed
+  std::filesystem::path path;      // as found, absolute
+  std::filesystem::path resolved;  // links resolved; empty when that failed
   Verdict verdict;
   std::shared_ptr<const Plugin> plugin;  // null unless verdict.accepted
 };

@@ -1,7 +1,7 @@
 // The catalogue: every folder, file and verdict, and the Atoms that fit a device in total order.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -25,21 +25,27 @@ struct CatalogueFolder {
 struct Candidate {
   std::shared_ptr<const Plugin> plugin;
   Verdict fit;
-  int named = -1;                // index into Selection::prefer, -1 when the policy does not name it
+  int named = -1;  // index into Selection::prefer, -1 when the policy does not name it
   std::size_t search_index = 0;  // position in the search: folders in order, files by name
-  // For every candidate that fits but for the first: the rule by which its predecessor won
+  // For every candidate that fits but for the first: the rule by which the first won over it
   // ("named-by-policy", "closer-architecture", …) and a sentence that says so.
   std::string beaten_by;
   std::string beaten_reason;
 };
 
+// One word of Selection::prefer. Accepted: at least one usable plugin answers to it.
+struct NamedWord {
+  Stated word;
+  Verdict verdict;
+};
+
 struct Catalogue {
-  purlin_device_facts facts{};
+  purlin_device_facts facts{};  // its name is null; device_name holds it
   std::string device_name;
   Selection selection;
   std::vector<CatalogueFolder> folders;
   std::vector<Candidate> candidates;  // those that fit first, in total order, then the others
-  std::vector<std::string> unmatched;  // words of Selection::prefer for which no plugin was found
+  std::vector<NamedWord> named;       // one for each word of Selection::prefer but "auto"
 };
 
 // Searches, judges and orders. Never fails: what cannot be used carries its verdict. Loads plugins,

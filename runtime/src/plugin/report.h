@@ -9,8 +9,8 @@
 
 namespace purlin::plugin {
 
-// Everything in the catalogue, and the automatic choice for the least need under "chosen" (null with
-// "choice_error" when there is none). Keys are documented in docs/plugins.md.
+// Everything in the catalogue, and the automatic choice for the least need under "chosen" (null
+// with "choice_error" when there is none). Keys are documented in docs/plugins.md.
 nlohmann::json catalogue_json(const Catalogue& catalogue);
 
 // The same as lines of text, for error messages: every folder, file, verdict and remedy.

@@ -21,16 +21,18 @@ struct Selection {
   // Folders searched first, in this order; relative ones start at `base`.
   std::vector<Stated> folders;
 
-  // Shell globs (fnmatch), matched against an Atom's name and against its file name. With `enable`
-  // non-empty only matching plugins are used. `disable` wins over `enable`. A plugin whose file name
-  // is disabled is not loaded at all.
+  // Shell globs (fnmatch) over an Atom's name ("hopper") and its file name ("libatom-hopper.so").
+  // With `enable` non-empty only matching Atoms are used; `disable` wins. What a file name of the
+  // usual form libatom-NAME.so rules out is not loaded at all; other files are matched once their
+  // name is known.
   std::vector<Stated> enable;
   std::vector<Stated> disable;
 
   // Atoms the policy names, most wanted first; the later ones are the written fall-back. Each is an
   // Atom's name ("hopper"), a file name ending in ".so", or a path (anything with a slash; relative
-  // ones start at `base`), which is judged in addition to the folders. When none of them can serve
-  // the choice is an error, unless the last word is "auto". Empty: automatic choice.
+  // ones start at `base`), which is judged in addition to the folders. "auto" stands for every
+  // other Atom that fits. Without it, an error when none of the named can serve. Empty means
+  // {"auto"}.
   std::vector<Stated> prefer;
 
   // Globs of Atom names that never serve, in no fall-back.

@@ -25,9 +25,9 @@ struct SharedObject {
   std::vector<MemorySpan> spans;  // what the object has mapped, readable all of it
 };
 
-// Loads with RTLD_NOW | RTLD_LOCAL and looks up the entry. The object is never unloaded: descriptors
-// live as long as the process. Running its constructors is part of loading. PURLIN_PLUGIN_ERROR with
-// the loader's own text on failure. Thread-safe. `path` is absolute.
+// Loads with RTLD_NOW | RTLD_LOCAL and looks up the entry. The object is never unloaded:
+// descriptors live as long as the process. Running its constructors is part of loading.
+// PURLIN_PLUGIN_ERROR with the loader's own text on failure. Thread-safe. `path` is absolute.
 Result<SharedObject> load_shared_object(const std::filesystem::path& path);
 
 // Calls the entry. PURLIN_PLUGIN_ERROR if it throws; the pointer is not looked at and may be null.
@@ -37,8 +37,8 @@ struct ProbeAnswer {
   uint32_t bits = PURLIN_PROBE_FITS;
   std::string reason;
 };
-// Calls a probe with a text buffer of its own. PURLIN_PLUGIN_ERROR if it throws. A probe that crashes
-// takes the process with it: that is what `purlin check`, in a process of its own, is for.
+// Calls a probe with a text buffer of its own. PURLIN_PLUGIN_ERROR if it throws. A probe that
+// crashes takes the process with it: that is what `purlin check`, in a process of its own, is for.
 Result<ProbeAnswer> call_probe(purlin_atom_probe probe, const purlin_device_facts& facts);
 
 }  // namespace purlin::plugin
