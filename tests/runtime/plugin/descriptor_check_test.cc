@@ -1,0 +1,74 @@
+#include "plugin/descriptor_check.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/plugin/scratch.h"
+
+using namespace purlin;
+using namespace purlin::plugin;
+
+TEST_CASE("every faulty plugin is refused by its own rule") {
+  struct Row {
+    const char* file;
+    const char* rule;
+  };
+  for (const Row& row : std::vector<Row>{{"entry-hidden", "entry-missing"},
+                                         {"entry-other", "entry-missing"},
+                                         {"entry-newer", "abi-newer"},
+                                         {"entry-null", "entry-null"},
+                                         {"entry-throws", "entry-threw"},
+                                         {"entry-garbage", "descriptor-memory"},
+                                         {"unresolved", "load-failed"},
+                                         {"abi-major-newer", "abi-newer"},
+                                         {"abi-minor-older", "abi-older"},
+                                         {"size-stale", "descriptor-size"},
+                                         {"size-huge", "descriptor-memory"},
+                                         {"table-stale", "descriptor-size"},
+                                         {"limits-stale", "descriptor-size"},
+                                         {"name-bad", "descriptor-name"},
+                                         {"name-null", "descriptor-memory"},
+                                         {"version-bad", "descriptor-version"},
+                                         {"text-bad", "descriptor-text"},
+                                         {"kind-unknown", "descriptor-kind"},
+                                         {"table-hole", "table-incomplete"},
+                                         {"limits-order", "limits-invalid"},
+                                         {"limits-sources", "limits-invalid"},
+                                         {"mask-empty", "limits-invalid"},
+                                         {"does-nothing", "capabilities-none"},
+                                         {"device-abi-newer", "device-abi-newer"},
+                                         {"device-abi-older", "device-abi-older"}}) {
+    const Verdict verdict = test::verdict_of(row.file);
+    CHECK_MESSAGE(verdict.rule == row.rule,
+                  row.file << ": " << verdict.rule << ", " << verdict.reason);
+    CHECK_FALSE(verdict.accepted);
+    CHECK_MESSAGE(!verdict.reason.empty(), row.file);
+    CHECK_MESSAGE(!verdict.remedy.empty(), row.file);
+  }
+}
+
+TEST_CASE("sound plugins are accepted, also one of a newer minor and one with a constructor") {
+  for (const char* file : {"sound", "constructor", "abi-minor-newer", "probe-throws", "sm100a"}) {
+    const Verdict verdict = test::verdict_of(file);
+    CHECK_MESSAGE(verdict.accepted, file << ": " << verdict.rule << ", " << verdict.reason);
+  }
+}
+
+TEST_CASE("a version mismatch prints both versions") {
+  const std::string newer = test::verdict_of("abi-major-newer").reason;
+  CHECK(newer.find("1.9") != std::string::npos);
+  CHECK(newer.find("0.9") != std::string::npos);
+  const std::string older = test::verdict_of("abi-minor-older").reason;
+  CHECK(older.find("0.8") != std::string::npos);
+  CHECK(older.find("0.9") != std::string::npos);
+  const std::string device = test::verdict_of("device-abi-newer").reason;
+  CHECK(device.find(std::to_string(PURLIN_ATOM_DEVICE_ABI)) != std::string::npos);
+  CHECK(device.find(std::to_string(PURLIN_ATOM_DEVICE_ABI + 1)) != std::string::npos);
+}
+
+TEST_CASE("what the loader said is kept") {
+  CHECK(test::verdict_of("unresolved").reason.find("purlin_test_function_that_nobody_defines") !=
+        std::string::npos);
+}
