@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <random>
 
+#include "level.h"
 #include "reference/element.h"
 
 namespace {
@@ -29,6 +30,7 @@ void check_every_pattern() {
       if (++wrong <= 5) MESSAGE("pattern ", bits, " widens to ", found, ", returns as ", back);
     }
   }
+  purlin::test::count_cases(patterns);
   CHECK(wrong == 0);
 }
 
@@ -73,7 +75,8 @@ void check_arbitrary_bits(std::uint64_t seed) {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   int wrong = 0;
-  for (int i = 0; i < 200000; ++i) {
+  constexpr int kCases = 200000;
+  for (int i = 0; i < kCases; ++i) {
     const float value = kit::bit_cast<float>(static_cast<std::uint32_t>(random()));
     if (kit::narrow<D>(value) != reference::encode(D, value)) ++wrong;
   }
@@ -81,6 +84,7 @@ void check_arbitrary_bits(std::uint64_t seed) {
        {0x7F800001u, 0xFF800001u, 0x7FC00000u, 0xFFC00000u, 0xFFFFFFFFu}) {
     if (kit::narrow<D>(kit::bit_cast<float>(nan)) != reference::shape_of(D).nan) ++wrong;
   }
+  purlin::test::count_cases(kCases);
   CHECK(wrong == 0);
 }
 
@@ -88,7 +92,7 @@ template <purlin_dtype D>
 void check_conversions() {
   check_every_pattern<D>();
   check_every_boundary<D>();
-  check_arbitrary_bits<D>(20 + D);
+  check_arbitrary_bits<D>(purlin::test::seed() + D);
 }
 
 TEST_CASE("f16 converts exactly and rounds to nearest even") { check_conversions<PURLIN_F16>(); }

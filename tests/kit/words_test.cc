@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kit/dispatch.h"
+#include "level.h"
 #include "reference/patterns.h"
 #include "reference/reference.h"
 
@@ -54,13 +55,14 @@ TEST_CASE("a piece of 8 or 16 bytes is reduced by the rule") {
   purlin::kit_test::for_each_dtype([]<purlin_dtype D>() {
     purlin::kit_test::for_each_op([]<purlin_op O>() {
       for (const std::uint32_t n : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 16u}) {
-        const std::uint64_t seed = 1000u * D + 100u * O + n;
+        const std::uint64_t seed = purlin::test::seed() + 1000u * D + 100u * O + n;
         CAPTURE(seed);
         CAPTURE(reference::name_of(D));
         CAPTURE(reference::name_of(O));
         CAPTURE(n);
         CHECK(count_wrong<D, O, 16>(n, seed) == 0);
         CHECK(count_wrong<D, O, 8>(n, seed) == 0);
+        purlin::test::count_cases(4 * kPieces);
       }
     });
   });
