@@ -30,7 +30,8 @@ uint64_t todays_date() {
   const std::time_t now = std::time(nullptr);
   std::tm day{};
   gmtime_r(&now, &day);
-  return static_cast<uint64_t>((day.tm_year + 1900) * 10000 + (day.tm_mon + 1) * 100 + day.tm_mday);
+  const int64_t number = int64_t{day.tm_year + 1900} * 10000 + (day.tm_mon + 1) * 100 + day.tm_mday;
+  return static_cast<uint64_t>(number);
 }
 
 uint64_t read_seed() {
