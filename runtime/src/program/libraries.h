@@ -31,7 +31,9 @@ class SharedLibrary {
   static Result<SharedLibrary> open(const std::string& soname, const LibrarySearch& search);
   // nullptr if the library has no such symbol.
   void* symbol(const char* name) const;
-  const std::string& path() const { return path_; }  // canonical
+  const std::string& path() const { return path_; }  // as it was opened
+  // Canonical path of the loaded file that holds `address`; empty if there is none.
+  static std::string file_of(const void* address);
 
  private:
   void* handle_ = nullptr;

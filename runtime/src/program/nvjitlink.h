@@ -27,7 +27,7 @@ class NvJitLink {
  public:
   static Result<std::shared_ptr<const NvJitLink>> open(const LibrarySearch& search);
   CudaRelease release() const { return release_; }
-  const std::string& path() const { return library_.path(); }
+  const std::string& path() const { return file_; }  // canonical
   Result<std::vector<std::byte>> link(std::span<const LinkInput> inputs,
                                       std::span<const std::string> options) const;
   // The same link as PTX text, for tests that look at the instructions before ptxas.
@@ -40,11 +40,8 @@ class NvJitLink {
                                      std::span<const std::string> options, bool ptx) const;
   SharedLibrary library_;
   std::shared_ptr<const Calls> calls_;
+  std::string file_;
   CudaRelease release_ = 0;
 };
-
-// Whether a linker of release `linker` may link code that a compiler of release `compiler` made:
-// same major, at least its minor. PURLIN_LINK_ERROR names both, `image`, `path` and the remedy.
-Status check_linker(CudaRelease linker, const std::string& path, const DeviceImage& image);
 
 }  // namespace purlin

@@ -17,7 +17,7 @@ class Nvrtc {
  public:
   static Result<std::shared_ptr<const Nvrtc>> open(const LibrarySearch& search);
   CudaRelease release() const { return release_; }
-  const std::string& path() const { return library_.path(); }
+  const std::string& path() const { return file_; }  // canonical
   // `name` stands for the file in the log. LTO-IR for compute_75, C++17, no headers.
   Result<std::vector<std::byte>> compile(const std::string& source, const std::string& name) const;
 
@@ -25,6 +25,7 @@ class Nvrtc {
   struct Calls;
   SharedLibrary library_;
   std::shared_ptr<const Calls> calls_;
+  std::string file_;
   CudaRelease release_ = 0;
 };
 

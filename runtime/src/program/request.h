@@ -13,14 +13,17 @@
 
 namespace purlin {
 
-// A value: copy freely. `name` and `finished` do not take part in the program's key.
+// A value: copy freely. `name`, `abi_globals` and `finished` do not take part in the
+// program's key.
 struct ProgramRequest {
-  std::string name;                   // for messages and manifests: "throughput-reduce-bf16-sum-n8"
-  uint32_t cc = 0;                    // the device: 75 … 120
-  std::vector<DeviceImage> images;    // all that are linked; order is part of the key
-  std::vector<Constant> constants;    // empty: no constants module is made
-  uint32_t threads = 0;               // threads of a CTA; bounds the registers
-  std::vector<std::string> kernels;   // entry points the program must have
+  std::string name;                  // for messages and manifests: "throughput-reduce-bf16-sum-n8"
+  uint32_t cc = 0;                   // the device: 75 … 120
+  std::vector<DeviceImage> images;   // all that are linked; order is part of the key
+  std::vector<Constant> constants;   // empty: no constants module is made
+  uint32_t threads = 0;              // threads of a CTA; bounds the registers
+  std::vector<std::string> kernels;  // entry points the program must have
+  // Globals that hold the device-ABI version of the parts; each must be there with our version.
+  std::vector<std::string> abi_globals = {"purlin_device_abi_snac", "purlin_device_abi_atom"};
   std::vector<DeviceImage> finished;  // program files that a plugin ships (PURLIN_IMAGE_PROGRAM)
 };
 

@@ -7,25 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "program/libraries.h"
 #include "program/program.h"
 #include "program/request.h"
+#include "program/sources.h"
 #include "program/trace.h"
 #include "status/status.h"
 
 namespace purlin {
-
-// Where a store looks. All of it may be injected; from_environment() is what the library uses.
-struct ProgramSources {
-  std::vector<std::string> prelinked;  // read-only folders made by `purlin prelink`, in order
-  std::string cache;                   // the writable folder; empty: none
-  LibrarySearch libraries;
-  unsigned jobs = 0;                 // links at once; 0: one for each processor
-  unsigned lock_timeout_ms = 60000;  // longest wait for another process that makes the same program
-  // PURLIN_PROGRAM_PATH; PURLIN_CACHE_DIR, else XDG_CACHE_HOME/purlin, else HOME/.cache/purlin.
-  // The environment is ignored in a privileged process (AT_SECURE).
-  static ProgramSources from_environment();
-};
 
 // What came of one request.
 struct ProgramOutcome {

@@ -1,7 +1,7 @@
 // Stands for SNAC: the entry point, compiled for the oldest base.
 #include "toy.cuh"
 
-extern "C" __device__ const unsigned purlin_device_abi_core = TOY_DEVICE_ABI;
+extern "C" __device__ const unsigned purlin_device_abi_snac = TOY_DEVICE_ABI;
 
 struct ToyArguments {
   float* destination;

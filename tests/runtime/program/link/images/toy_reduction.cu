@@ -3,9 +3,5 @@
 #include "toy.cuh"
 
 extern "C" __device__ float TOY_NAME(toy_combine)(float accumulator, float next, float scale) {
-#if defined(TOY_CONTRACTS)
-  return __fmaf_rn(next, scale, accumulator);
-#else
   return accumulator + next * scale;
-#endif
 }
