@@ -27,7 +27,8 @@ class OwnedFd {
   int release() { return std::exchange(fd_, -1); }
   // Leaves errno as it was, so that it may run between a failing call and the report about it.
   void reset(int fd = -1);
-  // A second descriptor of the same file, closed on exec; none (errno set) when the limit is reached.
+  // A second descriptor of the same file, closed on exec; none (errno set) when the limit is
+  // reached.
   OwnedFd duplicate() const { return OwnedFd(::fcntl(fd_, F_DUPFD_CLOEXEC, 3)); }
 
  private:

@@ -29,10 +29,11 @@ Status system_error(const std::string& name, uint64_t bytes, const char* call) {
   if (error == EMFILE || error == ENFILE) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    return {PURLIN_SYSTEM_ERROR,
-            fmt::format("shared memory '{}': {} found no free descriptor ({}; RLIMIT_NOFILE is {}); "
-                        "raise the limit (ulimit -n) or close descriptors",
-                        name, call, std::strerror(error), limit.rlim_cur)};
+    return {
+        PURLIN_SYSTEM_ERROR,
+        fmt::format("shared memory '{}': {} found no free descriptor ({}; RLIMIT_NOFILE is {}); "
+                    "raise the limit (ulimit -n) or close descriptors",
+                    name, call, std::strerror(error), limit.rlim_cur)};
   }
   const bool full = error == ENOSPC || error == ENOMEM || error == EFBIG;
   const AvailableMemory available = available_memory();
@@ -121,19 +122,20 @@ Result<SharedMemory> SharedMemory::adopt(OwnedFd fd, uint64_t bytes) {
                   fmt::format("shared memory of a peer has {} bytes where {} were announced",
                               facts.st_size, bytes));
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    return Status(PURLIN_MISMATCH, "shared memory of a peer is not sealed against shrinking: it was "
-                                   "not made by this library");
-  if (static_cast<uint64_t>(facts.st_blocks) * 512 < whole_pages(bytes))
     return Status(PURLIN_MISMATCH,
-                  fmt::format("shared memory of a peer has {} of {} bytes reserved: it was not made "
-                              "by this library",
-                              facts.st_blocks * 512, whole_pages(bytes)));
+                  "shared memory of a peer is not sealed against shrinking: it was "
+                  "not made by this library");
+  if (static_cast<uint64_t>(facts.st_blocks) * 512 < whole_pages(bytes))
+    return Status(
+        PURLIN_MISMATCH,
+        fmt::format("shared memory of a peer has {} of {} bytes reserved: it was not made "
+                    "by this library",
+                    facts.st_blocks * 512, whole_pages(bytes)));
   return map(std::move(fd), bytes, "of a peer");
 }
 
 Result<SharedMemory> SharedMemory::map(OwnedFd fd, uint64_t bytes, const std::string& name) {
-  void* data =
-      ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  void* data = ::mmap(nullptr, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) return system_error(name, bytes, "mmap (RLIMIT_AS is one cause)");
   return SharedMemory(std::move(fd), static_cast<std::byte*>(data), bytes);
 }

@@ -11,10 +11,11 @@
 
 namespace purlin {
 
-// A memory file and its mapping. It lies in no file system, so the size of /dev/shm is no matter and
-// nothing is left behind. Every page is reserved by `create`: later accesses never fault for lack of
-// space. The size is sealed, so no holder of the descriptor can make an access of another fault.
-// Movable; the mapping's address survives a move. Not thread-safe beyond plain access to the bytes.
+// A memory file and its mapping. It lies in no file system, so the size of /dev/shm is no matter
+// and nothing is left behind. Every page is reserved by `create`: later accesses never fault for
+// lack of space. The size is sealed, so no holder of the descriptor can make an access of another
+// fault. Movable; the mapping's address survives a move. Not thread-safe beyond plain access to the
+// bytes.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -22,8 +23,8 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  // `bytes` (> 0, rounded up to whole pages for the file) of zeroes, mapped for reading and writing.
-  // `name` shows in /proc/PID/maps and in messages: printable, at most 200 bytes.
+  // `bytes` (> 0, rounded up to whole pages for the file) of zeroes, mapped for reading and
+  // writing. `name` shows in /proc/PID/maps and in messages: printable, at most 200 bytes.
   // PURLIN_OUT_OF_MEMORY names the bytes asked, the bytes available and what limits them (machine,
   // memory group, RLIMIT_FSIZE, RLIMIT_AS); PURLIN_SYSTEM_ERROR names the call that failed.
   static Result<SharedMemory> create(const std::string& name, uint64_t bytes);
@@ -39,6 +40,7 @@ class SharedMemory {
   int fd() const { return fd_.get(); }
   // The mapping stays; call once all peers hold the memory, to save descriptors.
   void close_fd() { fd_.reset(); }
+  OwnedFd take_fd() { return std::move(fd_); }
   explicit operator bool() const { return data_ != nullptr; }
 
   // Fills the page table now, so that first accesses take no page faults. Never fails: what cannot

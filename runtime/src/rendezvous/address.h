@@ -10,10 +10,11 @@
 namespace purlin {
 
 struct Address {
-  std::string name;         // of the abstract socket, without its leading zero byte
-  Token token{};            // compared in constant time
-  bool token_used = false;  // false: derived from job and size, so any process of this user may join
-  std::string origin;       // for messages: "unique id", or the launcher's variables
+  std::string name;  // of the abstract socket, without its leading zero byte
+  Token token{};     // compared in constant time
+  bool token_used =
+      false;           // false: derived from job and size, so any process of this user may join
+  std::string origin;  // for messages: "unique id", or the launcher's variables
 };
 
 // PURLIN_UNSUPPORTED when the id was made where its socket cannot be reached from here.

@@ -20,8 +20,8 @@ struct Dialect {
   std::vector<const char*> job;  // all that are set, joined
 };
 
-// Ordered from the innermost launcher to the outermost: mpirun inside a Slurm allocation counts, the
-// allocation does not. A Slurm batch script has a SLURM_PROCID too, but is no step.
+// Ordered from the innermost launcher to the outermost: mpirun inside a Slurm allocation counts,
+// the allocation does not. A Slurm batch script has a SLURM_PROCID too, but is no step.
 const std::vector<Dialect>& dialects() {
   static const std::vector<Dialect> all = {
       {"purlin run", nullptr, "PURLIN_RANK", {"PURLIN_NRANKS"}, "PURLIN_LOCAL_RANK", {}, {}},
@@ -88,11 +88,12 @@ class Reader {
   }
 
   Status wrong(const std::string& what) const {
-    return {PURLIN_INVALID_USAGE,
-            fmt::format("environment of {}: {}; start the ranks with purlin run, torchrun, mpirun or "
-                        "srun, set PURLIN_RANK and PURLIN_NRANKS, or pass rank, nranks and a unique "
-                        "id to the call",
-                        dialect_.launcher, what)};
+    return {
+        PURLIN_INVALID_USAGE,
+        fmt::format("environment of {}: {}; start the ranks with purlin run, torchrun, mpirun or "
+                    "srun, set PURLIN_RANK and PURLIN_NRANKS, or pass rank, nranks and a unique "
+                    "id to the call",
+                    dialect_.launcher, what)};
   }
 
   std::string job() const {
@@ -141,11 +142,12 @@ Result<std::optional<LauncherEnvironment>> read(const Dialect& dialect,
   found.local_size = local_size->value_or(0);
   found.job = reader.job();
   if (found.local_size != 0 && found.local_size < found.nranks)
-    return Status(PURLIN_UNSUPPORTED,
-                  fmt::format("environment of {}: {} of {} ranks are on this machine; a communicator "
-                              "lies within one machine: pass rank, nranks and a unique id of the "
-                              "ranks of this machine to the call",
-                              dialect.launcher, found.local_size, found.nranks));
+    return Status(
+        PURLIN_UNSUPPORTED,
+        fmt::format("environment of {}: {} of {} ranks are on this machine; a communicator "
+                    "lies within one machine: pass rank, nranks and a unique id of the "
+                    "ranks of this machine to the call",
+                    dialect.launcher, found.local_size, found.nranks));
   return std::optional<LauncherEnvironment>(std::move(found));
 }
 

@@ -24,9 +24,9 @@ struct LauncherEnvironment {
 using EnvironmentLookup = std::function<std::optional<std::string>(const std::string&)>;
 std::optional<std::string> process_environment(const std::string& name);
 
-// Nothing when no launcher's variables are set. PURLIN_INVALID_USAGE when a set is incomplete (names
-// what is there and what is missing), is no number, or contradicts itself; PURLIN_UNSUPPORTED when
-// the job spans several machines.
+// Nothing when no launcher's variables are set. PURLIN_INVALID_USAGE when a set is incomplete
+// (names what is there and what is missing), is no number, or contradicts itself;
+// PURLIN_UNSUPPORTED when the job spans several machines.
 Result<std::optional<LauncherEnvironment>> detect_launcher(
     const EnvironmentLookup& lookup = process_environment);
 

@@ -41,9 +41,9 @@ class Liveness {
   // memory. The word must outlive the Rendezvous or a call with nullptr, which ends this.
   void set_abort_word(std::atomic<uint32_t>* word, uint32_t value);
 
-  // Called on the watcher thread with each rank lost (for those already lost, at once on the calling
-  // thread). Must be brief and must not call into Rendezvous or Liveness. An empty function ends it;
-  // when the call returns no earlier callback is running.
+  // Called on the watcher thread with each rank lost (for those already lost, at once on the
+  // calling thread). Must be brief and must not call into Rendezvous or Liveness. An empty function
+  // ends it; when the call returns no earlier callback is running.
   void on_loss(std::function<void(int rank)> callback);
 
  private:

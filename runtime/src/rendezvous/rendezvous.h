@@ -29,7 +29,8 @@ struct JoinOptions {
   const std::atomic<bool>* cancelled = nullptr;
 };
 
-// One rank's seat among its peers. The same for ranks that are threads and ranks that are processes.
+// One rank's seat among its peers. The same for ranks that are threads and ranks that are
+// processes.
 //
 // Exchanges are collective: every rank calls the same ones in the same order, each bounded by the
 // timeout. After one of them fails all later ones return the same error (except `agree`, whose
@@ -66,8 +67,8 @@ class Rendezvous {
   Result<std::vector<OwnedFd>> broadcast_fds(int root, std::span<const int> mine);
   // Returns once every rank has called it. Orders all memory accesses before it before those after.
   Status barrier();
-  // Ok on every rank if it is ok on every rank; otherwise, on every rank, the code of the lowest rank
-  // that failed and its text with "rank R: " in front.
+  // Ok on every rank if it is ok on every rank; otherwise, on every rank, the code of the lowest
+  // rank that failed and its text with "rank R: " in front.
   Status agree(const Status& mine);
 
   // Collective: closes the connections, so that an idle communicator holds no descriptor. The next

@@ -90,10 +90,11 @@ Result<UniqueId> decode(const purlin_unique_id& bytes) {
                               "use different versions of Purlin",
                               wire.version, kVersion));
   if (wire.digest != digest_of(wire))
-    return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("unique id: digest {:016x} (bytes 120-127) does not match the content "
-                              "({:016x}): all 128 bytes must be passed on unchanged",
-                              wire.digest, digest_of(wire)));
+    return Status(
+        PURLIN_INVALID_ARGUMENT,
+        fmt::format("unique id: digest {:016x} (bytes 120-127) does not match the content "
+                    "({:016x}): all 128 bytes must be passed on unchanged",
+                    wire.digest, digest_of(wire)));
   return UniqueId{wire.name, wire.token, wire.machine, wire.network_space};
 }
 
@@ -128,11 +129,12 @@ Status check_reachable(const UniqueId& id) {
             "communicator must run on one machine"};
   const uint64_t space = this_network_space();
   if (id.network_space != 0 && space != 0 && id.network_space != space)
-    return {PURLIN_UNSUPPORTED,
-            fmt::format("unique id: it was made in network namespace {}, this process is in {}; run "
-                        "all ranks in one network namespace (containers: share the pod's or the "
-                        "host's network)",
-                        id.network_space, space)};
+    return {
+        PURLIN_UNSUPPORTED,
+        fmt::format("unique id: it was made in network namespace {}, this process is in {}; run "
+                    "all ranks in one network namespace (containers: share the pod's or the "
+                    "host's network)",
+                    id.network_space, space)};
   return {};
 }
 

@@ -93,8 +93,9 @@ TEST_CASE("Open MPI inside a Slurm allocation: the inner launcher counts") {
 
 TEST_CASE("PMI and Slurm steps; a Slurm batch script is no step") {
   CHECK(found({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}}).local_rank == 1);
-  const Variables step{{"SLURM_PROCID", "3"},   {"SLURM_NTASKS", "9"}, {"SLURM_STEP_NUM_TASKS", "4"},
-                       {"SLURM_STEP_ID", "0"},  {"SLURM_JOB_ID", "77"}, {"SLURM_LOCALID", "3"}};
+  const Variables step{{"SLURM_PROCID", "3"},         {"SLURM_NTASKS", "9"},
+                       {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_ID", "0"},
+                       {"SLURM_JOB_ID", "77"},        {"SLURM_LOCALID", "3"}};
   const auto e = found(step);
   CHECK(e.nranks == 4);
   CHECK(e.job.find("77") != std::string::npos);

@@ -1,0 +1,353 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "rendezvous/door.h"
+#include "rendezvous/failure.h"
+#include "rendezvous/farewell.h"
+#include "rendezvous/meeting.h"
+
+namespace purlin {
+namespace {
+
+class Hub {
+ public:
+  Hub(const MeetingRequest& request, Introduction self, OwnedFd door)
+      : request_(request),
+        limit_(request.limit),
+        door_(std::move(door)),
+        spare_(door_.duplicate()),
+        seats_(static_cast<size_t>(request.nranks)),
+        told_(static_cast<size_t>(request.nranks)) {
+    Seated& own = seats_[static_cast<size_t>(request.rank)];
+    own.arrived = true;
+    own.intro = std::move(self);
+  }
+
+  Result<Circle> run();
+
+ private:
+  struct Seated {
+    bool arrived = false;
+    Introduction intro;
+    std::unique_ptr<Channel> channel;  // none for the hub itself
+  };
+
+  std::string describe(size_t r) const {
+    return describe_rank(static_cast<int>(r), seats_[r].intro.pid);
+  }
+  bool complete() const {
+    return std::all_of(seats_.begin(), seats_.end(), [](const Seated& s) { return s.arrived; });
+  }
+  Failure wait_for_events();
+  Failure check_members();
+  Failure hear_seated(size_t r);
+  Status let_in();
+  Failure hear_newcomer(size_t index);
+  Failure seat(std::unique_ptr<Channel> channel, Message hello);
+  void turn_away(Channel& channel, const Status& reason);
+  Failure overdue() const;
+  Result<Circle> welcome();
+  Status send_welcome(size_t r, const Circle& circle);
+  Status fail(const Failure& failure);
+
+  const MeetingRequest& request_;
+  Limit limit_;  // the earliest of those who have come
+  OwnedFd door_;
+  OwnedFd spare_;  // given up to tell a newcomer that there are no descriptors left
+  std::vector<Seated> seats_;
+  std::vector<std::unique_ptr<Channel>> newcomers_;  // have not said hello yet
+  std::vector<bool> told_;                           // of the failure
+  int refused_ = 0;
+  std::string last_refusal_;
+  const uint64_t start_ = monotonic_now();
+};
+
+Result<Circle> Hub::run() {
+  const size_t own = static_cast<size_t>(request_.rank);
+  if (const Status trouble = seats_[own].intro.trouble; !trouble)
+    return fail({trouble.with_context(describe(own)), request_.rank});
+  while (!complete()) {
+    if (limit_.cancelled())
+      return fail(
+          {Status(PURLIN_ABORTED, describe(own) + " called off by an abort"), request_.rank});
+    if (limit_.verdict_due()) return fail(overdue());
+    Failure failure = wait_for_events();
+    if (!failure.status) return fail(failure);
+  }
+  return welcome();
+}
+
+Failure Hub::wait_for_events() {
+  std::vector<pollfd> polled{{door_.get(), POLLIN, 0}};
+  std::vector<size_t> ranks;
+  for (size_t r = 0; r < seats_.size(); ++r) {
+    if (!seats_[r].channel) continue;
+    polled.push_back({seats_[r].channel->fd(), POLLIN, 0});
+    ranks.push_back(r);
+  }
+  const size_t first_newcomer = polled.size();
+  for (const auto& channel : newcomers_) polled.push_back({channel->fd(), POLLIN, 0});
+  if (::poll(polled.data(), polled.size(), limit_.slice_ms()) < 0 && errno != EINTR)
+    return {socket_error("poll"), request_.rank};
+
+  // Those who left come first: a rank that died and was started anew is no double arrival.
+  for (size_t i = 0; i < ranks.size(); ++i)
+    if (polled[i + 1].revents != 0)
+      if (Failure failure = hear_seated(ranks[i]); !failure.status) return failure;
+  for (size_t i = polled.size(); i-- > first_newcomer;)
+    if (polled[i].revents != 0)
+      if (Failure failure = hear_newcomer(i - first_newcomer); !failure.status) return failure;
+  if (polled[0].revents != 0)
+    if (Status failed = let_in(); !failed)
+      return {failed.with_context(describe(static_cast<size_t>(request_.rank))), request_.rank};
+  return check_members();
+}
+
+// In a reunion, members that have left or died will not come.
+Failure Hub::check_members() {
+  if (!request_.members) return {};
+  for (size_t r = 0; r < seats_.size(); ++r) {
+    const int rank = static_cast<int>(r);
+    const PeerState state = request_.members->control().state(rank);
+    if (seats_[r].arrived || state == PeerState::kMember) continue;
+    const char* what = state == PeerState::kLeft ? " has destroyed the communicator" : " has ended";
+    return {Status(PURLIN_PEER_LOST, request_.members->roster().describe(rank) + what), rank};
+  }
+  return {};
+}
+
+// A seated rank has nothing to say before the welcome, except that it cannot go on.
+Failure Hub::hear_seated(size_t r) {
+  const int rank = static_cast<int>(r);
+  auto message = seats_[r].channel->poll_message();
+  if (message && !*message) return {};
+  told_[r] = true;
+  if (!message && message.status().code() == PURLIN_PEER_LOST)
+    return {Status(PURLIN_PEER_LOST,
+                   describe(r) + " is gone: it closed its connection before all ranks had come"),
+            rank};
+  if (!message) return {message.status(), rank};
+  if ((*message)->head.type == MessageType::kFailure) return decode_failure((*message)->payload);
+  return {Status(PURLIN_MISMATCH, describe(r) + " sent a message out of turn"), rank};
+}
+
+Status Hub::let_in() {
+  while (true) {
+    auto socket = admit(door_);
+    if (!socket) return socket.status();
+    if (!*socket) return {};
+    const auto user = other_end(*socket);
+    if (!user) return user.status();
+    if (user->uid != ::geteuid()) {
+      ++refused_;
+      last_refusal_ =
+          fmt::format("process {} is of user {}, not {}", user->pid, user->uid, ::geteuid());
+      continue;
+    }
+    newcomers_.push_back(
+        std::make_unique<Channel>(std::move(socket).value(), fmt::format("process {}", user->pid)));
+    newcomers_.back()->set_most_bytes(kMostHelloBytes);
+  }
+}
+
+Failure Hub::hear_newcomer(size_t index) {
+  auto message = newcomers_[index]->poll_message();
+  if (message && !*message) return {};
+  std::unique_ptr<Channel> channel = std::move(newcomers_[index]);
+  newcomers_.erase(newcomers_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!message && message.status().code() == PURLIN_PEER_LOST) return {};  // will come again
+  if (!message && message.status().code() == PURLIN_MISMATCH) {
+    turn_away(*channel, message.status());
+    return {};
+  }
+  if (!message) {  // a limit of this process is reached
+    tell(*channel, request_.rank, {message.status(), request_.rank});
+    return {message.status(), request_.rank};
+  }
+  return seat(std::move(channel), std::move(**message));
+}
+
+// The others need not suffer from somebody who does not belong to them.
+void Hub::turn_away(Channel& channel, const Status& reason) {
+  ++refused_;
+  last_refusal_ = reason.message();
+  tell(channel, request_.rank, {reason, -1}, MessageType::kRefused);
+}
+
+Failure Hub::seat(std::unique_ptr<Channel> channel, Message message) {
+  HelloPayload hello{};
+  const size_t descriptors = request_.members ? 0 : 1;
+  if (message.head.type != MessageType::kHello || message.payload.size() < sizeof hello) {
+    turn_away(*channel, Status(PURLIN_MISMATCH, channel->peer() + " did not say hello"));
+    return {};
+  }
+  std::memcpy(&hello, message.payload.data(), sizeof hello);
+  if (!equal_in_constant_time(hello.token, request_.address.token)) {
+    turn_away(*channel,
+              Status(PURLIN_MISMATCH, channel->peer() +
+                                          " has not the token of the ranks which meet here: it "
+                                          "holds another unique id or belongs to another job"));
+    return {};
+  }
+  if (hello.failure_code == PURLIN_OK && message.descriptors.size() != descriptors) {
+    turn_away(*channel, Status(PURLIN_MISMATCH, channel->peer() + " came without its lifeline"));
+    return {};
+  }
+  const size_t own = static_cast<size_t>(request_.rank);
+  const std::string who = describe_rank(hello.rank, hello.pid);
+  Failure failure;
+  if (hello.nranks != request_.nranks)
+    failure.status =
+        Status(PURLIN_MISMATCH, fmt::format("{} says there are {} ranks, {} says {}", who,
+                                            hello.nranks, describe(own), request_.nranks));
+  else if (hello.rank < 0 || hello.rank >= request_.nranks)
+    failure.status = Status(PURLIN_MISMATCH, who + " is outside the ranks that meet");
+  else if (message.head.sequence != request_.sequence)
+    failure.status = Status(
+        PURLIN_MISMATCH, fmt::format("{} is at exchange {} of the communicator, {} is at {}", who,
+                                     message.head.sequence, describe(own), request_.sequence));
+  else if (seats_[static_cast<size_t>(hello.rank)].arrived)
+    failure.status = Status(
+        PURLIN_MISMATCH,
+        fmt::format("rank {} came twice, as process {} and as process {}: either a rank number was "
+                    "given twice, or two jobs meet at one address ({}); give each job its own "
+                    "unique id or PURLIN_JOB_ID",
+                    hello.rank, seats_[static_cast<size_t>(hello.rank)].intro.pid, hello.pid,
+                    request_.address.origin));
+  else if (hello.failure_code != PURLIN_OK) {
+    const FailurePayload head{hello.failure_code, hello.rank};
+    std::memcpy(message.payload.data() + sizeof hello - sizeof head, &head, sizeof head);
+    failure.status = decode_failure(std::span(message.payload).subspan(sizeof hello - sizeof head))
+                         .status.with_context(who);
+  }
+  if (!failure.status) {
+    failure.rank = hello.rank;
+    tell(*channel, request_.rank, failure);
+    return failure;
+  }
+
+  Seated& seated = seats_[static_cast<size_t>(hello.rank)];
+  // One line for each process is enough, and none for the hub's own.
+  const bool known = std::any_of(seats_.begin(), seats_.end(), [&](const Seated& s) {
+    return s.arrived && s.intro.process == hello.process;
+  });
+  seated.arrived = true;
+  seated.intro.process = hello.process;
+  seated.intro.pid = hello.pid;
+  if (!known && !message.descriptors.empty())
+    seated.intro.lifeline = std::move(message.descriptors[0]);
+  seated.channel = std::move(channel);
+  seated.channel->set_peer(who);
+  seated.channel->set_most_bytes(kMessageBytes);
+  limit_.not_after(message.head.deadline);
+  PacketHeader head;
+  head.type = MessageType::kAccepted;
+  head.sender = request_.rank;
+  const AcceptedPayload accepted{request_.rank, seats_[own].intro.pid};
+  // A peer that cannot take this is gone, which the next look at its channel shows.
+  (void)seated.channel->send(head, std::as_bytes(std::span(&accepted, 1)), {}, limit_);
+  return {};
+}
+
+Failure Hub::overdue() const {
+  std::vector<bool> missing;
+  for (const Seated& s : seats_) missing.push_back(!s.arrived);
+  std::string text =
+      fmt::format("{} of {} did not come to the abstract socket '{}' ({}) within {} ms",
+                  list_ranks(missing), request_.nranks, request_.address.name,
+                  request_.address.origin, (monotonic_now() - start_) / 1'000'000);
+  if (refused_ > 0)
+    text += fmt::format("; {} who came were turned away (last: {})", refused_, last_refusal_);
+  text += "; were all ranks started, in one network namespace, and do all use this address?";
+  const auto first = std::find(missing.begin(), missing.end(), true);
+  return {Status(PURLIN_TIMEOUT, text), static_cast<int>(first - missing.begin())};
+}
+
+Result<Circle> Hub::welcome() {
+  door_.reset();  // before anybody is let go: see docs/rendezvous.md
+  newcomers_.clear();
+  Circle circle;
+  circle.hub = request_.rank;
+  circle.roster.rank = request_.rank;
+  if (!request_.members) {
+    Status random = fill_random(circle.communicator);
+    if (random) random = fill_random(circle.token);
+    if (!random) return fail({random, request_.rank});
+    for (const Seated& s : seats_) circle.roster.seats.push_back({s.intro.process, s.intro.pid});
+    auto control = ControlBlock::create(request_.nranks);
+    if (!control)
+      return fail({control.status().with_context(describe(static_cast<size_t>(request_.rank))),
+                   request_.rank});
+    circle.control = std::move(control).value().take_fd();
+  }
+  for (size_t r = 0; r < seats_.size(); ++r) {
+    if (!seats_[r].channel) continue;
+    if (Status sent = send_welcome(r, circle); !sent) {
+      if (sent.code() == PURLIN_PEER_LOST)
+        sent = Status(PURLIN_PEER_LOST, describe(r) + " is gone: it " + sent.message());
+      return fail({sent, static_cast<int>(r)});
+    }
+  }
+  const Identity own = seats_[static_cast<size_t>(request_.rank)].intro.process;
+  for (Seated& s : seats_) {
+    circle.channels.push_back(std::move(s.channel));
+    if (s.intro.lifeline && s.intro.process != own)
+      circle.lines.push_back({s.intro.process, std::move(s.intro.lifeline)});
+  }
+  return circle;
+}
+
+Status Hub::send_welcome(size_t to, const Circle& circle) {
+  PacketHeader head;
+  head.type = MessageType::kWelcome;
+  head.sender = request_.rank;
+  const WelcomePayload welcome{circle.communicator, circle.token};
+  std::vector<std::byte> payload(sizeof welcome);
+  std::memcpy(payload.data(), &welcome, sizeof welcome);
+  std::vector<int> descriptors;
+  if (!request_.members) {
+    descriptors.push_back(circle.control.get());
+    for (const Seat& seat : circle.roster.seats) {
+      SeatPayload entry{seat.process, seat.pid, -1};
+      if (seat.process != circle.roster.seats[to].process) {
+        const auto first = std::find_if(seats_.begin(), seats_.end(), [&](const Seated& s) {
+          return s.intro.process == seat.process && s.intro.lifeline;
+        });
+        const auto at =
+            std::find(descriptors.begin(), descriptors.end(), first->intro.lifeline.get());
+        entry.lifeline = static_cast<int32_t>(at - descriptors.begin());
+        if (at == descriptors.end()) descriptors.push_back(first->intro.lifeline.get());
+      }
+      const auto bytes = std::as_bytes(std::span(&entry, 1));
+      payload.insert(payload.end(), bytes.begin(), bytes.end());
+    }
+  }
+  return seats_[to].channel->send(head, payload, descriptors, request_.limit);
+}
+
+Status Hub::fail(const Failure& failure) {
+  told_[static_cast<size_t>(request_.rank)] = true;
+  if (failure.rank >= 0 && failure.rank < request_.nranks)
+    told_[static_cast<size_t>(failure.rank)] = true;
+  for (size_t r = 0; r < seats_.size(); ++r) {
+    if (!seats_[r].channel) continue;
+    tell(*seats_[r].channel, request_.rank, failure);
+    seats_[r].channel.reset();
+    told_[r] = true;
+  }
+  spare_.reset();
+  if (door_) bid_farewell(door_, std::move(newcomers_), request_, failure, std::move(told_));
+  return failure.status;
+}
+
+}  // namespace
+
+Result<Circle> gather(const MeetingRequest& request, Introduction self, OwnedFd door) {
+  return Hub(request, std::move(self), std::move(door)).run();
+}
+
+}  // namespace purlin
