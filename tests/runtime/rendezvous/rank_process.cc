@@ -12,6 +12,11 @@
 #include <fstream>
 #include <thread>
 
+#include "rendezvous/channel.h"
+#include "rendezvous/door.h"
+#include "rendezvous/lifeline.h"
+#include "rendezvous/packet.h"
+
 namespace purlin_test {
 
 using purlin::OwnedFd;
@@ -135,6 +140,49 @@ purlin::JoinOptions Team::options(int rank) const {
   options.nranks = nranks_;
   options.timeout = std::chrono::milliseconds(timeout_ms_);
   return options;
+}
+
+namespace {
+
+// The guest's half of the protocol, step by step.
+void meet_until(const purlin::JoinOptions& options, Moment moment) {
+  const purlin::Limit limit(std::chrono::milliseconds(20'000), nullptr);
+  auto socket = purlin::knock(options.address.name);
+  if (!socket.is_ok() || !*socket) ::_exit(1);
+  if (moment == Moment::kKnocked) return;
+  purlin::Channel channel(std::move(socket).value(), "the hub");
+  purlin::HelloPayload hello{};
+  hello.token = options.address.token;
+  hello.process = purlin::process_identity().value();
+  hello.rank = options.rank;
+  hello.nranks = options.nranks;
+  hello.pid = ::getpid();
+  purlin::PacketHeader head;
+  head.type = purlin::MessageType::kHello;
+  head.deadline = limit.deadline();
+  auto lifeline = purlin::make_lifeline();
+  const int fd = lifeline->get();
+  if (!channel.send(head, std::as_bytes(std::span(&hello, 1)), {&fd, 1}, limit)) ::_exit(2);
+  if (moment == Moment::kSaidHello) return;
+  const auto accepted = channel.receive(limit);
+  if (!accepted.is_ok() || accepted->head.type != purlin::MessageType::kAccepted) ::_exit(3);
+  if (moment == Moment::kAccepted) return;
+  const auto welcome = channel.receive(limit);
+  if (!welcome.is_ok() || welcome->head.type != purlin::MessageType::kWelcome) ::_exit(4);
+}
+
+}  // namespace
+
+void die_while_meeting(const purlin::JoinOptions& options, Moment moment) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    meet_until(options, moment);
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  REQUIRE_MESSAGE(WIFSIGNALED(status), "the rank did not get that far: " << WEXITSTATUS(status));
 }
 
 int sockets_named(const std::string& name) {

@@ -56,6 +56,11 @@ class Team {
   std::vector<std::unique_ptr<RankProcess>> ranks_;
 };
 
+// How far a rank gets in a meeting that another one gathers before SIGKILL ends it.
+enum class Moment { kKnocked, kSaidHello, kAccepted, kWelcomed };
+// Runs such a rank as a child process; returns once it is dead.
+void die_while_meeting(const purlin::JoinOptions& options, Moment moment);
+
 // Sockets of that abstract name in this network namespace: the listener and one for each accepted
 // connection.
 int sockets_named(const std::string& name);

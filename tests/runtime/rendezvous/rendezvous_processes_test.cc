@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "level.h"
 #include "rendezvous/door.h"
 #include "runtime/rendezvous/rank_process.h"
 #include "runtime/rendezvous/rank_threads.h"
@@ -71,25 +72,42 @@ TEST_CASE("ranks as processes meet, exchange, park and part without alarm") {
 }
 
 TEST_CASE("a rank killed while the ranks meet: all others hear it at once, also who comes later") {
-  for (const int victim : {1, 2}) {
-    CAPTURE(victim);
+  for (const Moment moment : {Moment::kSaidHello, Moment::kAccepted}) {
     Team team(5, kLong, {0});
     team[0].send("join");
     wait_for_sockets(team.name(), 1);  // rank 0 gathers
-    for (int r = 1; r < 4; ++r) {
+    for (const int r : {1, 3}) {
       team.start(r);
       team[r].send("join");
     }
-    wait_for_sockets(team.name(), 4);
     const Stopwatch watch;
-    team.kill(victim);
+    die_while_meeting(team.options(2), moment);
     team.start(4);  // had not come when it happened
     team[4].send("join");
-    const auto answers = team.receive_all();
-    check_all_say(answers, {"PURLIN_PEER_LOST", "rank " + std::to_string(victim), "is gone"});
+    check_all_say(team.receive_all(), {"PURLIN_PEER_LOST", "rank 2", "is gone"});
     CHECK(watch.seconds() < 20);
     CHECK(sockets_named(team.name()) == 0);
   }
+}
+
+TEST_CASE("a rank killed before it could say who it is: missing when the limit is over") {
+  Team team(3, 1000, {0});
+  team[0].send("join");
+  wait_for_sockets(team.name(), 1);
+  team.start(1);
+  team[1].send("join");
+  die_while_meeting(team.options(2), Moment::kKnocked);
+  check_all_say(team.receive_all(), {"PURLIN_TIMEOUT", "rank 2 of 3"});
+}
+
+TEST_CASE("a rank killed right after the welcome: the join fails on all") {
+  Team team(3, kLong, {0});
+  team[0].send("join");
+  wait_for_sockets(team.name(), 1);
+  team.start(1);
+  team[1].send("join");
+  die_while_meeting(team.options(2), Moment::kWelcomed);
+  check_all_say(team.receive_all(), {"PURLIN_PEER_LOST", "rank 2"});
 }
 
 TEST_CASE("the gathering rank killed: who had come hears it at once, who comes later in time") {
@@ -119,7 +137,7 @@ TEST_CASE(
     "a rank killed between exchanges, waiting in one, or parked: the others hear it at once") {
   for (const char* moment : {"between", "waiting", "parked"}) {
     for (const int victim : {0, 1, 2}) {
-      CAPTURE(moment);
+      CAPTURE(std::string(moment));
       CAPTURE(victim);
       Team team(3, kLong);
       check_all(team.ask_all("join"), "ok");
@@ -140,7 +158,7 @@ TEST_CASE(
 
 TEST_CASE("death without any exchange raises the words that spinning waits poll") {
   for (const char* how : {"kill", "exit"}) {
-    CAPTURE(how);
+    CAPTURE(std::string(how));
     Team team(3, kLong);
     check_all(team.ask_all("join"), "ok");
     check_all(team.ask_all("park"), "ok");
@@ -232,7 +250,7 @@ TEST_CASE("a member that has no descriptor left fails the join of all") {
 
 TEST_CASE("another user is turned away, and cannot hold the name unnoticed") {
   if (::geteuid() != 0) {
-    MESSAGE("skipped: only root can run a rank as another user");
+    purlin::test::skip("only root can run a rank as another user");
     return;
   }
   Team team(2, 1500, {0});
@@ -251,7 +269,7 @@ TEST_CASE("another user is turned away, and cannot hold the name unnoticed") {
 
 TEST_CASE("who gathers turns another user away even when that one does not look") {
   if (::geteuid() != 0) {
-    MESSAGE("skipped: only root can become another user");
+    purlin::test::skip("only root can become another user");
     return;
   }
   Team team(2, 1500, {0});
