@@ -66,3 +66,12 @@ purlin_faulty_atom(device-abi-newer ${cuda} ATOM_ARCHITECTURE=75
   ATOM_DEVICE_ABI=PURLIN_ATOM_DEVICE_ABI+1)
 purlin_faulty_atom(device-abi-older ${cuda} ATOM_ARCHITECTURE=75
   ATOM_DEVICE_ABI=PURLIN_ATOM_DEVICE_ABI-1)
+
+# The second host Atom, alone in a folder, for every test that mixes Atoms:
+# PURLIN_PLUGIN_PATH=build/PRESET/tests/plugins/testhost.
+purlin_add_atom(NAME testhost OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/plugins/testhost
+  HOST_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/runtime/plugin/testhost/atom.cc)
+add_dependencies(${name} atom-testhost atom-host)
+target_compile_definitions(${name} PRIVATE
+  PURLIN_TESTHOST_FOLDER="${PROJECT_BINARY_DIR}/tests/plugins/testhost"
+  PURLIN_PRODUCT_FOLDER="${PURLIN_PLUGIN_OUTPUT_DIRECTORY}")
