@@ -30,24 +30,25 @@ struct Match {
   struct Architectures {
     uint32_t first = 0, last = 0;
   };
-  Setting<std::vector<Architectures>> architectures;
+  std::vector<Setting<Architectures>> architectures;
   std::optional<Setting<std::string>> name;  // glob over the device's name
 };
 
+// Words of a list, each with its own line.
+using Words = std::vector<Setting<std::string>>;
+
 // Where plugins are sought and which files may be looked at.
 struct Plugins {
-  Setting<std::vector<std::string>> path;     // folders, before every other place
-  Setting<std::vector<std::string>> enable;   // globs over the Atom's name; default "*"
-  Setting<std::vector<std::string>> disable;  // globs; wins over enable
+  Words path;     // folders, before every other place; relative ones start at the policy's folder
+  Words enable;   // globs over Atom and file names; default "*"
+  Words disable;  // globs; wins over enable
 };
 
-// Which Atom serves. `prefer` is tried in order; the word "auto" stands for every other Atom that
-// fits, in the loader's written order. Without "auto" an exhausted list is an error.
+// Which Atom serves. `prefer` is tried in order: names, file names or paths. The word "auto", last
+// only, stands for every other Atom that fits; without it an exhausted list is an error.
 struct Datapath {
-  Setting<std::vector<std::string>> prefer;
-  Setting<std::vector<std::string>> deny;  // never runs, in no fallback
-  // Whether `prefer` names this Atom, and with which origin an error should be reported.
-  bool names(const std::string& atom) const;
+  Words prefer;
+  Words deny;  // globs of names that never run, in no fallback
 };
 
 // A value that depends on the call: the row that contains it, else `otherwise`.
@@ -106,7 +107,8 @@ struct HostWait {
 };
 
 struct Policy {
-  std::string name;  // of the file, or "built-in"
+  std::string name;  // the key `name`, else the file's name; "built-in defaults"
+  std::string file;  // path of the file, "<text>" for a text, empty for the built-in defaults
   Match match;
   Plugins plugins;
   Datapath datapath;
@@ -121,23 +123,11 @@ struct Policy {
   Setting<bool> checking;
   Setting<std::chrono::milliseconds> wait_timeout;
   Setting<std::chrono::milliseconds> create_timeout;
-  Setting<std::vector<ProgramRequest>> programs;
+  std::vector<ProgramRequest> programs;
   HostWait host_wait;
 };
 
 // What an absent key means on a device of this kind (HOST or CUDA).
 Policy built_in_policy(purlin_device_kind kind);
-
-// Words of the policy and of purlin.h's enumerators, e.g. "all_reduce", "bf16", "sum", "latency",
-// "nvls-required", "push". Never NULL for a valid value.
-const char* word(purlin_collective value);
-const char* word(purlin_dtype value);
-const char* word(purlin_op value);
-const char* word(purlin_path value);
-const char* word(purlin_reduction value);
-const char* word(purlin_device_kind value);
-const char* word(Direction value);
-const char* word(PacketForm value);
-const char* word(ProgramKind value);
 
 }  // namespace purlin::policy

@@ -1,9 +1,11 @@
 // Finding the policy for a device, and the trace of where it was sought.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "policy/overrides.h"
 #include "policy/policy.h"
 #include "purlin/atom_abi.h"
 #include "status/status.h"
@@ -11,13 +13,14 @@
 namespace purlin::policy {
 
 enum class Verdict {
-  kChosen,      // this one is used
-  kOutranked,   // it matches, but one nearer to the top or more specific is used
-  kNoMatch,     // it is for other devices
-  kUnreadable,  // it cannot be read; fatal where it was named
-  kAbsent,      // a folder that is not there, or holds no policy
-  kIgnored      // not looked at; `reason` says why
+  kChosen,     // this one is used
+  kOutranked,  // it matches, but one of an earlier place or a more specific one is used
+  kNoMatch,    // it is for other devices
+  kAbsent,     // not there, or a folder without a policy
+  kIgnored     // not looked at; `reason` says why
 };
+const char* verdict_text(
+    Verdict verdict);  // "chosen", "outranked", "no match", "absent", "ignored"
 
 struct Candidate {
   std::string path;  // file or folder; "<text>", "built-in defaults"
@@ -26,30 +29,27 @@ struct Candidate {
   std::string reason;
 };
 
-struct Found {
-  Policy policy;
-  std::vector<Candidate> trace;  // in the order in which they were looked at
-};
-
-// Where to look. Empty path and text: search. At most one of the two may be set.
 struct Request {
-  std::string path;
-  std::string text;
+  // At most one of the two: a policy given by the caller. Neither: search.
+  std::optional<std::string> path;
+  std::optional<std::string> text;
+  Environment environment = process_environment();
+  // For tests: replaces the user's, the system's and the install's folders.
+  std::optional<std::vector<std::string>> folders;
 };
 
-// Reads the chosen file and applies the environment's overrides. Errors name the file: one that was
-// given or named must be readable and right; in a searched folder only a file that matches must be.
-// Reads the environment and files; thread-safe as long as nobody calls setenv meanwhile.
+struct Found {
+  Policy policy;                 // with the environment's overrides
+  std::vector<Candidate> trace;  // every place, in the order of precedence
+};
+
+// Searches as docs/policy.md says, reads the chosen policy and applies the environment. Errors:
+// PURLIN_SYSTEM_ERROR for a named file that cannot be read, PURLIN_POLICY_ERROR for a fault in it
+// or in the environment, PURLIN_INVALID_ARGUMENT for both path and text; the text ends with the
+// trace where one exists. Thread-safe as long as nobody changes the environment meanwhile.
 Result<Found> find_policy(const purlin_device_facts& device, const Request& request);
 
-// The facts of a device that is not there: "host", "sm_90". Sizes are those of the usual product.
-Result<purlin_device_facts> device_facts_of(const std::string& device);
-
-// Reads a policy's text; `file` is its name in messages. Values that the text leaves out are those
-// of built_in_policy(kind). Errors: PURLIN_POLICY_ERROR "FILE:LINE:COLUMN: …".
-Result<Policy> read_policy(const std::string& text, const std::string& file,
-                           purlin_device_kind kind);
-// The same from a file of at most 1 MiB. PURLIN_SYSTEM_ERROR where it cannot be read.
-Result<Policy> read_policy_file(const std::string& path, purlin_device_kind kind);
+// A line for each candidate: "  no match   /etc/purlin/a100.yaml (system's folder): it is for …".
+std::string trace_text(const std::vector<Candidate>& trace);
 
 }  // namespace purlin::policy
