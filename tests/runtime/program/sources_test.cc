@@ -1,41 +1,13 @@
 #include "program/sources.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/program/variable.h"
+
 using namespace purlin;
-
-namespace {
-
-// Sets or unsets a variable for as long as it lives.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* before = getenv(name)) before_ = before;
-    if (value != nullptr)
-      setenv(name, value, 1);
-    else
-      unsetenv(name);
-  }
-  ~Variable() {
-    if (before_)
-      setenv(name_, before_->c_str(), 1);
-    else
-      unsetenv(name_);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::optional<std::string> before_;
-};
-
-}  // namespace
 
 TEST_CASE("the cache folder: own variable, XDG, home, none") {
   const Variable home("HOME", "/h"), xdg("XDG_CACHE_HOME", "/x"), own("PURLIN_CACHE_DIR", "/c");

@@ -1,0 +1,17 @@
+# Stand-ins for the toolkit's two libraries, so that all but real links is tested without it.
+set(fake_major 13)
+if(PURLIN_CUDA_VERSION MATCHES "^([0-9]+)\\.")
+  set(fake_major ${CMAKE_MATCH_1})
+endif()
+set(fake_folder ${CMAKE_BINARY_DIR}/tests/fake_toolkit)
+foreach(library nvjitlink:nvJitLink nvrtc:nvrtc)
+  string(REPLACE ":" ";" pair ${library})
+  list(GET pair 0 source)
+  list(GET pair 1 soname)
+  add_library(fake_${source} MODULE ${folder}/fake_toolkit/fake_${source}.cc)
+  target_link_libraries(fake_${source} PRIVATE purlin_settings)
+  set_target_properties(fake_${source} PROPERTIES PREFIX "lib" OUTPUT_NAME ${soname}
+    SUFFIX ".so.${fake_major}" LIBRARY_OUTPUT_DIRECTORY ${fake_folder})
+  add_dependencies(${name} fake_${source})
+endforeach()
+target_compile_definitions(${name} PRIVATE PURLIN_FAKE_TOOLKIT="${fake_folder}")
