@@ -3,7 +3,10 @@
 
 #include "purlin/purlin.h"
 #include "tools/exit_codes.h"
+#include "tools/explain_command.h"
 #include "tools/perf_command.h"
+#include "tools/plugins_command.h"
+#include "tools/prelink_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Collective communication for the ranks of one machine"};
@@ -12,6 +15,9 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer("Start with `purlin perf all_reduce -n 2 --check`; each command has a --help.");
   purlin::tools::add_perf_command(app);
+  purlin::tools::add_explain_command(app);
+  purlin::tools::add_plugins_command(app);
+  purlin::tools::add_prelink_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& ended) {

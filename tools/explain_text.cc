@@ -1,0 +1,137 @@
+#include "tools/explain_text.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tools/json_text.h"
+#include "tools/size_text.h"
+#include "tools/text_flow.h"
+
+namespace purlin::tools {
+namespace {
+
+using nlohmann::json;
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_row(Rows& rows, const char* name, std::string value) {
+  if (!value.empty()) rows.push_back({name, std::move(value)});
+}
+
+std::string heading(const json& answer) {
+  std::string text = fmt::format("{} of {} on {} ranks", text_at(answer, "collective"),
+                                 format_size(number_at(answer, "bytes")), text_at(answer, "ranks"));
+  const std::string dtype = text_at(answer, "dtype"), op = text_at(answer, "op");
+  if (!dtype.empty()) text += fmt::format(", {}{}{}", dtype, op.empty() ? "" : " ", op);
+  const std::string device = text_at(answer, "device");
+  return flow(text, device.empty() ? "" : fmt::format(", device {}", device).substr(1), 2) + "\n";
+}
+
+std::string what_runs(const json& answer) {
+  Rows rows;
+  const std::string path = text_at(answer, "path"), why = text_at(answer, "path_reason");
+  add_row(rows, "path", why.empty() ? path : fmt::format("{}: {}", path, why));
+  const json& atom = list_or_object(answer, "atom");
+  if (!atom.empty()) {
+    add_row(rows, "Atom",
+            fmt::format("{} {}: {}", text_at(atom, "name"), text_at(atom, "version"),
+                        text_at(atom, "why")));
+    add_row(rows, "", text_at(atom, "path"));
+  }
+  add_row(rows, "reduction", text_at(answer, "reduction"));
+  add_row(rows, "program", text_at(answer, "program"));
+  return rows.empty() ? "" : "What will run\n" + columns(rows, 2) + "\n";
+}
+
+std::string step_text(const json& step) {
+  std::string text = text_at(step, "text");
+  const std::string from = text_at(step, "from"), to = text_at(step, "to");
+  const uint64_t bytes = number_at(step, "bytes");
+  if (!from.empty() && !to.empty()) text += fmt::format(" ({} to {})", from, to);
+  if (bytes > 0) text += fmt::format(" [{}]", format_size(bytes));
+  return text;
+}
+
+std::string steps(const json& plan) {
+  Rows rows;
+  for (const json& step : list_or_object(plan, "steps"))
+    rows.push_back({fmt::format("{}.", rows.size() + 1), text_at(step, "name"), step_text(step)});
+  return rows.empty() ? "" : "How every rank does it\n" + columns(rows, 2) + "\n";
+}
+
+// "128KiB to each of 7 ranks", or each transfer by itself when they differ.
+std::string transfers(const json& list, const char* peer, const char* word) {
+  if (list.empty()) return "nothing";
+  std::set<uint64_t> sizes;
+  for (const json& one : list) sizes.insert(number_at(one, "bytes"));
+  if (sizes.size() == 1 && list.size() > 1)
+    return fmt::format("{} {} each of {} ranks", format_size(*sizes.begin()), word, list.size());
+  std::string text;
+  for (const json& one : list)
+    text += fmt::format("{}{} {} rank {}", text.empty() ? "" : ", ",
+                        format_size(number_at(one, "bytes")), word, text_at(one, peer));
+  return text;
+}
+
+// Ranks that move the same are told of together.
+std::string per_rank(const json& plan) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  for (const json& rank : list_or_object(plan, "per_rank")) {
+    const std::string moves =
+        fmt::format("sends {}; receives {}", transfers(list_or_object(rank, "sends"), "to", "to"),
+                    transfers(list_or_object(rank, "receives"), "from", "from"));
+    if (kinds.empty() || kinds.back().first != moves) kinds.push_back({moves, {}});
+    kinds.back().second.push_back(text_at(rank, "rank"));
+  }
+  Rows rows;
+  for (const auto& [moves, ranks] : kinds)
+    rows.push_back({ranks.size() == 1 ? "rank " + ranks.front()
+                                      : fmt::format("ranks {} to {}", ranks.front(), ranks.back()),
+                    moves});
+  return rows.empty() ? "" : "Who moves what\n" + columns(rows, 2) + "\n";
+}
+
+std::string settings(const json& answer) {
+  Rows rows;
+  for (const json& setting : list_or_object(answer, "settings"))
+    rows.push_back(
+        {text_at(setting, "name"), text_at(setting, "value"), text_at(setting, "origin")});
+  return rows.empty()
+             ? ""
+             : "What decided (setting, value, where it was said)\n" + columns(rows, 2) + "\n";
+}
+
+std::string policy(const json& answer) {
+  const json& policy = list_or_object(answer, "policy");
+  Rows rows;
+  for (const json& place : list_or_object(policy, "searched")) {
+    const std::string reason = text_at(place, "reason");
+    rows.push_back({text_at(place, "path"), fmt::format("{}{}{}", text_at(place, "verdict"),
+                                                        reason.empty() ? "" : ": ", reason)});
+  }
+  const std::string file = text_at(policy, "file");
+  if (file.empty() && rows.empty()) return "";
+  std::string text = "Policy: " + (file.empty() ? "built-in defaults" : file) + "\n";
+  for (const auto& row : rows) text += "  " + row[0] + "\n" + flow("    ", row[1], 6);
+  return text + "\n";
+}
+
+std::string list_of(const json& answer, const char* key, const char* title) {
+  std::string text;
+  for (const json& line : list_or_object(answer, key))
+    text += flow("  - ", line.is_string() ? line.get<std::string>() : line.dump(), 4);
+  return text.empty() ? "" : fmt::format("{}\n{}\n", title, text);
+}
+
+}  // namespace
+
+std::string explain_text(const json& answer) {
+  const json& plan = list_or_object(answer, "plan");
+  std::string text = heading(answer) + what_runs(answer) + steps(plan) + per_rank(plan) +
+                     settings(answer) + policy(answer) + list_of(answer, "checks", "Checked") +
+                     list_of(answer, "notes", "Notes");
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+}  // namespace purlin::tools
