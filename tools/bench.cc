@@ -1,11 +1,12 @@
 #include "tools/bench.h"
 
 #include <algorithm>
+#include <chrono>
 
-#include "tools/guarded_buffer.h"
 #include "tools/inputs.h"
 #include "tools/issue.h"
 #include "tools/names.h"
+#include "tools/rank_memory.h"
 #include "tools/verify.h"
 
 namespace purlin::tools {
@@ -16,91 +17,97 @@ bool repeats_in_place(int collective) {
   return !reduces(collective) && collective != PURLIN_ALL_TO_ALL;
 }
 
-Outcome<std::vector<GuardedBuffer>> allocate(const RankShape& shape, const Case& test,
-                                             uint64_t misalign) {
-  std::vector<GuardedBuffer> buffers;
-  for (const Arena& arena : shape.arenas) {
-    auto buffer = GuardedBuffer::make(arena.count * dtype_bytes(test.dtype), misalign);
-    if (!buffer) return Error{buffer.error()};
-    buffers.push_back(std::move(*buffer));
-  }
-  return buffers;
+template <class T>
+Done done_or_error(const Outcome<T>& outcome) {
+  return outcome ? done() : Done(Error{outcome.error()});
 }
 
 class Bench {
  public:
-  Bench(const Case& test, const BenchSettings& settings, RankLink& link,
-        const std::function<void(const std::string&)>& complain)
+  Bench(const Case& test, const BenchSettings& settings, purlin_comm_t comm, RankDevice& device,
+        RankLink& link, const std::function<void(const std::string&)>& complain)
       : test_(test),
         settings_(settings),
+        comm_(comm),
+        device_(device),
         link_(link),
         complain_(complain),
         shape_(shape_of(test, link.rank())) {}
 
-  Outcome<Row> run(purlin_comm_t comm) {
-    auto buffers = allocate(shape_, test_, settings_.misalign);
-    if (Done all = link_.agree(buffers ? done() : Done(Error{buffers.error()})); !all)
-      return Error{all.error()};
-    const Issuer call(test_, shape_, *buffers, link_.rank(), settings_.path, settings_.ctas, comm);
+  Outcome<Row> run() {
+    auto memory = RankMemory::make(shape_, dtype_bytes(test_.dtype), settings_.misalign, device_);
+    if (Done all = link_.agree(done_or_error(memory)); !all) return Error{all.error()};
+    const Issuer call(test_, shape_, *memory, link_.rank(), settings_.path, settings_.ctas, comm_,
+                      device_.stream());
     if (settings_.check)
       for (int i = 0; i < 2; ++i)
-        if (Done checked = checked_call(call, *buffers); !checked) return Error{checked.error()};
+        if (Done checked = checked_call(call, *memory); !checked) return Error{checked.error()};
 
-    const InputSource source = fresh(*buffers);
+    InputSource source;
+    if (Done all = link_.agree(fresh(*memory, source)); !all) return Error{all.error()};
     auto samples = timed(call);
     if (!samples) return Error{samples.error()};
     if (settings_.check) {
-      if (!test_.in_place || repeats_in_place(test_.collective))
-        judge(source, *buffers);
-      else if (Done checked = checked_call(call, *buffers); !checked)
+      const bool as_left = !test_.in_place || repeats_in_place(test_.collective);
+      if (Done checked = as_left ? judge(source, *memory) : checked_call(call, *memory); !checked)
         return Error{checked.error()};
     }
-    return report(summarize(std::move(*samples), row_.batch));
+    row_.batch = samples->batch;
+    return report(summarize(std::move(samples->microseconds), samples->batch));
   }
 
  private:
-  InputSource fresh(std::vector<GuardedBuffer>& buffers) {
-    const InputSource source{.dtype = test_.dtype,
-                             .reducing = reduces(test_.collective),
-                             .op = test_.op,
-                             .seed = settings_.seed,
-                             .bytes = size_of(test_),
-                             .iteration = iteration_++};
-    prepare(shape_, source, buffers);
-    return source;
+  Done fresh(RankMemory& memory, InputSource& source) {
+    source = {.dtype = test_.dtype,
+              .reducing = reduces(test_.collective),
+              .op = test_.op,
+              .seed = settings_.seed,
+              .bytes = size_of(test_),
+              .iteration = iteration_++};
+    prepare(shape_, source, memory.images());
+    return memory.upload();
   }
 
-  void judge(const InputSource& source, const std::vector<GuardedBuffer>& buffers) {
-    const Verdict verdict = verify(test_, shape_, source, buffers, link_);
+  Done judge(const InputSource& source, RankMemory& memory) {
+    if (Done all = link_.agree(memory.download()); !all) return all;
+    const Verdict verdict = verify(test_, shape_, source, memory.images(), link_);
     ++row_.checked_calls;
     row_.wrong += verdict.wrong;
     for (const std::string& note : verdict.notes) complain_(note);
-  }
-
-  Done checked_call(const Issuer& call, std::vector<GuardedBuffer>& buffers) {
-    const InputSource source = fresh(buffers);
-    if (Done made = link_.agree(call()); !made) return made;
-    judge(source, buffers);
     return done();
   }
 
-  Outcome<std::vector<double>> timed(const Issuer& call) {
-    const auto again = [&call] { return call(); };
-    auto warm = time_calls(again, std::max<uint64_t>(settings_.warmup, 1), 1);
-    if (Done all = link_.agree(warm ? done() : Done(Error{warm.error()})); !all)
-      return Error{all.error()};
-    // The first calls may set something up: the plan looks at the median.
-    auto medians = link_.gather_all(summarize(*warm, 1).median);
-    if (!medians) return Error{medians.error()};
-    Plan plan = plan_calls(*std::max_element(medians->begin(), medians->end()));
+  Done checked_call(const Issuer& call, RankMemory& memory) {
+    InputSource source;
+    Done step = link_.agree(fresh(memory, source));
+    if (step) step = link_.agree(calls(call, 1));
+    return step ? judge(source, memory) : step;
+  }
+
+  // `count` calls, complete on return.
+  Done calls(const Issuer& call, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+      if (Done made = call(); !made) return made;
+    return device_.finish(comm_);
+  }
+
+  Outcome<Samples> timed(const Issuer& call) {
+    using Clock = std::chrono::steady_clock;
+    constexpr uint64_t kEstimated = 3;
+    Done warm = calls(call, settings_.warmup);
+    const auto start = Clock::now();
+    if (warm) warm = calls(call, kEstimated);
+    const std::chrono::duration<double, std::micro> took = Clock::now() - start;
+    if (Done all = link_.agree(warm); !all) return Error{all.error()};
+    const auto times = link_.gather_all(took.count() / kEstimated);
+    if (!times) return Error{times.error()};
+    Plan plan = plan_calls(*std::max_element(times->begin(), times->end()));
     if (settings_.iterations > 0) {
       plan.batch = std::min(plan.batch, settings_.iterations);
       plan.batches = settings_.iterations / plan.batch;
     }
-    row_.batch = plan.batch;
-    auto samples = time_calls(again, plan.batches, plan.batch);
-    if (Done all = link_.agree(samples ? done() : Done(Error{samples.error()})); !all)
-      return Error{all.error()};
+    auto samples = device_.time([&call] { return call(); }, plan, comm_);
+    if (Done all = link_.agree(done_or_error(samples)); !all) return Error{all.error()};
     return samples;
   }
 
@@ -125,6 +132,8 @@ class Bench {
 
   const Case& test_;
   const BenchSettings& settings_;
+  const purlin_comm_t comm_;
+  RankDevice& device_;
   RankLink& link_;
   const std::function<void(const std::string&)>& complain_;
   const RankShape shape_;
@@ -135,8 +144,9 @@ class Bench {
 }  // namespace
 
 Outcome<Row> measure(const Case& test, const BenchSettings& settings, purlin_comm_t comm,
-                     RankLink& link, const std::function<void(const std::string&)>& complain) {
-  return Bench(test, settings, link, complain).run(comm);
+                     RankDevice& device, RankLink& link,
+                     const std::function<void(const std::string&)>& complain) {
+  return Bench(test, settings, comm, device, link, complain).run();
 }
 
 }  // namespace purlin::tools

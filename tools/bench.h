@@ -6,6 +6,7 @@
 #include <string>
 
 #include "purlin/purlin.h"
+#include "tools/rank_device.h"
 #include "tools/rank_link.h"
 #include "tools/shape.h"
 #include "tools/timing.h"
@@ -35,6 +36,7 @@ struct Row {
 // `complain` gets a text for each wrong element (the first few) of this rank. On an error every
 // rank returns one.
 Outcome<Row> measure(const Case& test, const BenchSettings& settings, purlin_comm_t comm,
-                     RankLink& link, const std::function<void(const std::string&)>& complain);
+                     RankDevice& device, RankLink& link,
+                     const std::function<void(const std::string&)>& complain);
 
 }  // namespace purlin::tools

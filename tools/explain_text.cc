@@ -24,7 +24,8 @@ std::string heading(const json& answer) {
   const std::string dtype = text_at(answer, "dtype"), op = text_at(answer, "op");
   if (!dtype.empty()) text += fmt::format(", {}{}{}", dtype, op.empty() ? "" : " ", op);
   const std::string device = text_at(answer, "device");
-  return flow(text, device.empty() ? "" : fmt::format(", device {}", device).substr(1), 2) + "\n";
+  if (!device.empty()) text += fmt::format(", device {}", device);
+  return flow("", text, 2) + "\n";
 }
 
 std::string what_runs(const json& answer) {

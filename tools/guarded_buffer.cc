@@ -17,7 +17,7 @@ Outcome<GuardedBuffer> GuardedBuffer::make(uint64_t bytes, uint64_t misalign) {
         fmt::format("a buffer of {} bytes cannot be allocated: memory is short; use fewer "
                     "ranks (-n) or a smaller end size (-e)",
                     bytes)};
-  const uint64_t begin = kGuardBytes + made.misalign_;
+  const uint64_t begin = made.data_offset();
   for (uint64_t i = 0; i < begin; ++i) made.block_.get()[i] = pattern(i);
   for (uint64_t i = begin + bytes; i < made.total_; ++i) made.block_.get()[i] = pattern(i);
   return made;
@@ -25,7 +25,7 @@ Outcome<GuardedBuffer> GuardedBuffer::make(uint64_t bytes, uint64_t misalign) {
 
 GuardedBuffer::Damage GuardedBuffer::damage() const {
   Damage found;
-  const uint64_t begin = kGuardBytes + misalign_;
+  const uint64_t begin = data_offset();
   const auto look = [&](uint64_t first, uint64_t last) {
     for (uint64_t i = first; i < last; ++i) {
       if (block_.get()[i] == pattern(i)) continue;

@@ -18,9 +18,14 @@ class GuardedBuffer {
   // data() is a multiple of 4096 plus `misalign`. Fails when memory is short.
   static Outcome<GuardedBuffer> make(uint64_t bytes, uint64_t misalign = 0);
 
-  unsigned char* data() { return block_.get() + kGuardBytes + misalign_; }
-  const unsigned char* data() const { return block_.get() + kGuardBytes + misalign_; }
+  unsigned char* data() { return block_.get() + data_offset(); }
+  const unsigned char* data() const { return block_.get() + data_offset(); }
   uint64_t bytes() const { return bytes_; }
+
+  // The whole block, guards and all.
+  unsigned char* block() const { return block_.get(); }
+  uint64_t block_bytes() const { return total_; }
+  uint64_t data_offset() const { return kGuardBytes + misalign_; }
 
   // Damaged guard bytes, and where the first lies relative to data() (negative: before it).
   struct Damage {

@@ -10,17 +10,13 @@ Done outcome_of(purlin_status status) {
   return Error{purlin_last_error()};
 }
 
-unsigned char* address(std::vector<GuardedBuffer>& buffers, const Place& place, uint64_t bytes) {
-  if (buffers.empty()) return nullptr;  // a barrier
-  return buffers[static_cast<size_t>(place.arena)].data() + place.offset * bytes;
-}
-
 }  // namespace
 
-Issuer::Issuer(const Case& test, const RankShape& shape, std::vector<GuardedBuffer>& buffers,
-               int rank, purlin_path path, unsigned ctas, purlin_comm_t comm)
+Issuer::Issuer(const Case& test, const RankShape& shape, const RankMemory& memory, int rank,
+               purlin_path path, unsigned ctas, purlin_comm_t comm, purlin_stream_t stream)
     : shape_(shape),
       comm_(comm),
+      stream_(stream),
       element_bytes_(dtype_bytes(test.dtype)),
       scalar_(premul_scalar(test.dtype, rank)),
       call_{} {
@@ -32,8 +28,8 @@ Issuer::Issuer(const Case& test, const RankShape& shape, std::vector<GuardedBuff
   call_.dtype = test.dtype;
   call_.op = test.op;
   call_.root = test.root;
-  call_.send = address(buffers, shape.send, element_bytes_);
-  call_.recv = address(buffers, shape.recv, element_bytes_);
+  call_.send = memory.address(shape.send);
+  call_.recv = memory.address(shape.recv);
   call_.count = shape.count;
   call_.send_counts = array(shape.send_counts);
   call_.send_displs = array(shape.send_displs);
@@ -46,7 +42,7 @@ Issuer::Issuer(const Case& test, const RankShape& shape, std::vector<GuardedBuff
 
 Done Issuer::operator()() const {
   if (call_.collective == PURLIN_SEND_RECV) return send_and_receive();
-  return outcome_of(purlin_run(&call_, comm_, nullptr));
+  return outcome_of(purlin_run(&call_, comm_, stream_));
 }
 
 Done Issuer::send_and_receive() const {
@@ -55,12 +51,12 @@ Done Issuer::send_and_receive() const {
   Done worst = done();
   for (const Transfer& part : shape_.sends) {
     const auto* from = static_cast<const unsigned char*>(call_.send) + part.offset * element_bytes_;
-    Done one = outcome_of(purlin_send(from, part.count, dtype, part.peer, comm_, nullptr));
+    Done one = outcome_of(purlin_send(from, part.count, dtype, part.peer, comm_, stream_));
     if (!one && worst) worst = one;
   }
   for (const Transfer& part : shape_.receives) {
     auto* to = static_cast<unsigned char*>(call_.recv) + part.offset * element_bytes_;
-    Done one = outcome_of(purlin_recv(to, part.count, dtype, part.peer, comm_, nullptr));
+    Done one = outcome_of(purlin_recv(to, part.count, dtype, part.peer, comm_, stream_));
     if (!one && worst) worst = one;
   }
   Done ended = outcome_of(purlin_group_end());

@@ -4,22 +4,22 @@
 #include <vector>
 
 #include "purlin/purlin.h"
-#include "tools/guarded_buffer.h"
 #include "tools/inputs.h"
 #include "tools/outcome.h"
+#include "tools/rank_memory.h"
 #include "tools/shape.h"
 
 namespace purlin::tools {
 
-// References the shape and the buffers, which outlive it.
+// References the shape, which outlives it as the memory does.
 class Issuer {
  public:
-  Issuer(const Case& test, const RankShape& shape, std::vector<GuardedBuffer>& buffers, int rank,
-         purlin_path path, unsigned ctas, purlin_comm_t comm);
+  Issuer(const Case& test, const RankShape& shape, const RankMemory& memory, int rank,
+         purlin_path path, unsigned ctas, purlin_comm_t comm, purlin_stream_t stream);
   Issuer(const Issuer&) = delete;
   Issuer& operator=(const Issuer&) = delete;
 
-  // Returns once this rank's part is complete.
+  // On return this rank's part is complete in host memory, enqueued on a GPU.
   Done operator()() const;
 
  private:
@@ -27,6 +27,7 @@ class Issuer {
 
   const RankShape& shape_;
   purlin_comm_t comm_;
+  purlin_stream_t stream_;
   uint64_t element_bytes_;
   Scalar scalar_;
   purlin_call call_;

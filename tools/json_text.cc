@@ -25,7 +25,8 @@ const nlohmann::json& list_or_object(const nlohmann::json& object, const char* k
 
 uint64_t number_at(const nlohmann::json& object, const char* key) {
   const nlohmann::json* value = member(object, key);
-  return value && value->is_number_unsigned() ? value->get<uint64_t>() : 0;
+  if (!value || !value->is_number_integer()) return 0;
+  return value->is_number_unsigned() || value->get<int64_t>() >= 0 ? value->get<uint64_t>() : 0;
 }
 
 }  // namespace purlin::tools

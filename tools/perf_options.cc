@@ -36,6 +36,7 @@ Done set_ranks(const PerfArguments& given, const Environment& environment, PerfO
                                    given.ranks, (*launched)->launcher, (*launched)->nranks));
   options.as_processes = true;
   options.launcher = (*launched)->launcher;
+  options.rank = (*launched)->rank;
   options.nranks = (*launched)->nranks;
   return done();
 }
@@ -134,10 +135,13 @@ Done set_rest(const PerfArguments& given, PerfOptions& options) {
       (options.collective == PURLIN_SEND_RECV || options.collective == PURLIN_BARRIER))
     return wrong("--path", fmt::format("{} chooses by itself; leave it out",
                                        collective_name(options.collective)));
-  if (given.device == "cuda")
-    return wrong("--device", "perf measures ranks in host memory only; leave it out or say host");
-  if (given.device != "host" && given.device != "auto")
+  if (given.device == "host")
+    options.device = PURLIN_DEVICE_HOST;
+  else if (given.device == "cuda")
+    options.device = PURLIN_DEVICE_CUDA;
+  else if (given.device != "auto")
     return wrong("--device", unknown_word("device", given.device, {"auto", "host", "cuda"}));
+  options.eager = given.eager;
   if (given.iterations == 0 || given.iterations < -1)
     return wrong("--iters", "at least one call must be timed");
   options.iterations = given.iterations == -1 ? 0 : static_cast<uint64_t>(given.iterations);

@@ -21,7 +21,7 @@ struct PerfArguments {
   uint64_t factor = 2;
   std::string dtypes = "f32", ops, path = "auto", device = "auto", policy, json;
   std::string skew, counts_file, placement;
-  bool random_counts = false, in_place = false, check = false, progress = false;
+  bool random_counts = false, in_place = false, check = false, progress = false, eager = false;
   int64_t iterations = -1, warmup = 5;
   uint64_t seed = 1, misalign = 0;
   int root = -1;
@@ -32,17 +32,19 @@ struct PerfArguments {
 struct PerfOptions {
   purlin_collective collective = PURLIN_ALL_REDUCE;
   int nranks = 4;
-  bool as_processes = false;  // this process is one rank of a launched job
+  bool as_processes = false;  // this process is one rank of a launched job …
+  int rank = 0;               // … namely this one
   std::string launcher;       // its name, for the heading
   std::vector<uint64_t> sizes;
   std::vector<purlin_dtype> dtypes;
   std::vector<purlin_op> ops;  // one entry, unused, for copies
   purlin_path path = PURLIN_PATH_AUTO;
-  purlin_device_kind device = PURLIN_DEVICE_HOST;
+  purlin_device_kind device = PURLIN_DEVICE_AUTO;
   std::string policy, json;
   Skew skew;
   Placement placement = Placement::kPacked;
   bool in_place = false, check = false, progress = false;
+  bool eager = false;       // GPUs: time calls made one by one, not replays of graphs
   uint64_t iterations = 0;  // 0: as plan_calls says
   uint64_t warmup = 5, seed = 1, misalign = 0;
   int root = 0;

@@ -48,6 +48,11 @@ std::string_view path_text(purlin_path path) {
   }
 }
 
+std::string_view device_text(const PerfOptions& options) {
+  if (options.device != PURLIN_DEVICE_CUDA) return "host memory";
+  return options.eager ? "GPU memory, calls one by one" : "GPU memory, graphs";
+}
+
 std::string skew_text(const Skew& skew) {
   switch (skew.kind) {
     case Skew::Kind::kZipf:
@@ -66,13 +71,13 @@ std::string skew_text(const Skew& skew) {
 std::string table_heading(const PerfOptions& options) {
   const std::string kind = options.as_processes ? fmt::format("processes of {}", options.launcher)
                                                 : std::string("threads of one process");
-  std::string text = fmt::format(
-      "# purlin perf {}: {} ranks, {}, host memory{}\n# path {}, policy {}, seed {}, {}\n",
-      collective_name(options.collective), options.nranks, kind,
-      options.in_place ? ", in place" : "", path_text(options.path),
-      options.policy.empty() ? "found by search" : options.policy, options.seed,
-      options.check ? "results checked bit for bit on every rank"
-                    : "results not checked (--check)");
+  std::string text =
+      fmt::format("# purlin perf {}: {} ranks, {}, {}{}\n# path {}, policy {}, seed {}, {}\n",
+                  collective_name(options.collective), options.nranks, kind, device_text(options),
+                  options.in_place ? ", in place" : "", path_text(options.path),
+                  options.policy.empty() ? "found by search" : options.policy, options.seed,
+                  options.check ? "results checked bit for bit on every rank"
+                                : "results not checked (--check)");
   if (takes_counts(options.collective) || options.collective == PURLIN_SEND_RECV)
     text += fmt::format("# parts: {}\n", options.collective == PURLIN_SEND_RECV &&
                                                  options.skew.kind == Skew::Kind::kUniform
@@ -116,7 +121,8 @@ nlohmann::ordered_json json_heading(const PerfOptions& options) {
   json["collective"] = collective_name(options.collective);
   json["ranks"] = options.nranks;
   json["ranks_are"] = options.as_processes ? "processes" : "threads";
-  json["device"] = "host";
+  json["device"] = options.device == PURLIN_DEVICE_CUDA ? "cuda" : "host";
+  if (options.device == PURLIN_DEVICE_CUDA) json["timed"] = options.eager ? "eager" : "graphs";
   json["policy"] =
       options.policy.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.policy);
   json["path"] = path_text(options.path);

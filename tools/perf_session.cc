@@ -6,9 +6,11 @@
 #include <thread>
 
 #include "tools/bench.h"
+#include "tools/cuda_driver.h"
 #include "tools/names.h"
 #include "tools/perf_report.h"
 #include "tools/progress.h"
+#include "tools/rank_device.h"
 #include "tools/size_text.h"
 
 namespace purlin::tools {
@@ -20,6 +22,10 @@ class Session {
       : options_(options), output_(output), cases_(cases_of(options)) {}
 
   PerfResult run() {
+    if (Done chosen = choose_device(); !chosen) {
+      fail(options_.rank, chosen.error());
+      return result_;
+    }
     if (options_.as_processes)
       one_process();
     else
@@ -29,9 +35,30 @@ class Session {
   }
 
  private:
-  purlin_comm_options comm_options() const {
+  // Opens the driver where GPUs are wanted, and settles what "auto" means.
+  Done choose_device() {
+    if (options_.device == PURLIN_DEVICE_HOST) return done();
+    auto driver = CudaDriver::open();
+    if (driver) {
+      driver_ = std::move(*driver);
+      options_.device = PURLIN_DEVICE_CUDA;
+      return done();
+    }
+    if (options_.device == PURLIN_DEVICE_CUDA) return Error{driver.error()};
+    options_.device = PURLIN_DEVICE_HOST;
+    return done();
+  }
+
+  // Ranks take the GPUs in turn.
+  Outcome<std::unique_ptr<RankDevice>> device_of(int rank) const {
+    if (!driver_) return host_device();
+    return cuda_device(*driver_, rank % driver_->devices(), !options_.eager);
+  }
+
+  purlin_comm_options comm_options(const RankDevice& device) const {
     purlin_comm_options wanted = PURLIN_COMM_OPTIONS_INIT;
-    wanted.device_kind = options_.device;
+    wanted.device_kind = device.kind();
+    wanted.device_ordinal = device.ordinal();
     wanted.policy_path = options_.policy.empty() ? nullptr : options_.policy.c_str();
     wanted.timeout_ms = options_.timeout_ms;
     wanted.name = "perf";
@@ -39,15 +66,14 @@ class Session {
   }
 
   void one_process() {
-    purlin_comm_options wanted = comm_options();
+    const auto device = device_of(options_.rank);
+    if (!device) return fail(options_.rank, device.error());
+    purlin_comm_options wanted = comm_options(**device);
     purlin_comm_t comm = nullptr;
-    if (purlin_comm_create(&comm, &wanted) != PURLIN_OK) return fail(0, purlin_last_error());
-    int rank = 0, nranks = 0;
-    if (purlin_comm_rank(comm, &rank) != PURLIN_OK || purlin_comm_size(comm, &nranks) != PURLIN_OK)
-      fail(0, purlin_last_error());
-    else
-      rows(comm, *process_link(comm, rank, nranks));
-    finish(comm, rank);
+    if (purlin_comm_create(&comm, &wanted) != PURLIN_OK)
+      return fail(options_.rank, purlin_last_error());
+    rows(comm, **device, *process_link(comm, options_.rank, options_.nranks, **device));
+    finish(comm, options_.rank);
   }
 
   void threads() {
@@ -62,7 +88,10 @@ class Session {
 
   void one_thread(ThreadHub& hub, const purlin_unique_id& id, int rank) {
     const auto link = hub.link(rank);
-    purlin_comm_options wanted = comm_options();
+    const auto device = device_of(rank);
+    if (!device) fail(rank, device.error());
+    if (!link->agree(device ? done() : Done(Error{device.error()}))) return;
+    purlin_comm_options wanted = comm_options(**device);
     wanted.nranks = options_.nranks;
     wanted.rank = rank;
     wanted.unique_id = &id;
@@ -70,7 +99,7 @@ class Session {
     Done created = done();
     if (purlin_comm_create(&comm, &wanted) != PURLIN_OK) created = Error{purlin_last_error()};
     if (!created) fail(rank, created.error());
-    if (link->agree(created)) rows(comm, *link);
+    if (link->agree(created)) rows(comm, **device, *link);
     if (comm) finish(comm, rank);
   }
 
@@ -78,7 +107,7 @@ class Session {
     if (purlin_comm_destroy(comm) != PURLIN_OK) fail(rank, purlin_last_error());
   }
 
-  void rows(purlin_comm_t comm, RankLink& link) {
+  void rows(purlin_comm_t comm, RankDevice& device, RankLink& link) {
     const bool first = link.rank() == 0;
     Progress progress(options_.progress);
     if (first) {
@@ -96,7 +125,7 @@ class Session {
     uint64_t wrong = 0, finished = 0;
     for (const Case& test : cases_) {
       if (first) progress.show(finished, cases_.size(), label(test));
-      const auto row = measure(test, settings, comm, link, [&](const std::string& note) {
+      const auto row = measure(test, settings, comm, device, link, [&](const std::string& note) {
         complain(fmt::format("{}: {}", label(test), note));
       });
       if (first) progress.clear();
@@ -133,9 +162,10 @@ class Session {
     output_.complain(rank, text);
   }
 
-  const PerfOptions& options_;
+  PerfOptions options_;
   const PerfOutput& output_;
   const std::vector<Case> cases_;
+  std::unique_ptr<const CudaDriver> driver_;  // with GPUs
   std::mutex mutex_;
   PerfResult result_;
   nlohmann::ordered_json document_;  // rank 0's

@@ -40,7 +40,11 @@ namespace {
 
 class ProcessLink : public RankLink {
  public:
-  ProcessLink(purlin_comm_t comm, int rank, int nranks) : comm_(comm), rank_(rank), size_(nranks) {}
+  ProcessLink(purlin_comm_t comm, int rank, int nranks, RankDevice& device)
+      : comm_(comm), rank_(rank), size_(nranks), device_(device) {}
+  ~ProcessLink() override {
+    if (board_) device_.release(board_);
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -50,21 +54,48 @@ class ProcessLink : public RankLink {
   std::vector<unsigned char>& local_scratch() override { return scratch_; }
 
   Done gather(const void* mine, size_t bytes, void* all) override {
-    if (purlin_all_gather(mine, all, bytes, PURLIN_U8, comm_, nullptr) != PURLIN_OK)
+    if (device_.separate_memory()) return gather_by_copy(mine, bytes, all);
+    return all_gather(mine, bytes, all);
+  }
+
+ private:
+  Done all_gather(const void* mine, size_t bytes, void* all) {
+    if (purlin_all_gather(mine, all, bytes, PURLIN_U8, comm_, device_.stream()) != PURLIN_OK)
       return Error{purlin_last_error()};
     return done();
   }
 
- private:
+  Done gather_by_copy(const void* mine, size_t bytes, void* all) {
+    const size_t total = bytes * static_cast<size_t>(size_ + 1);
+    if (total > board_bytes_) {
+      if (board_) device_.release(board_);
+      board_ = nullptr;
+      board_bytes_ = 0;
+      auto made = device_.allocate(total);
+      if (!made) return Error{made.error()};
+      board_ = *made;
+      board_bytes_ = total;
+    }
+    Done step = device_.copy_in(board_, mine, bytes);
+    if (step) step = all_gather(board_, bytes, board_ + bytes);
+    if (step) step = device_.finish(comm_);
+    if (step) step = device_.copy_out(all, board_ + bytes, total - bytes);
+    return step;
+  }
+
   purlin_comm_t comm_;
   int rank_, size_;
+  RankDevice& device_;
+  unsigned char* board_ = nullptr;  // this rank's part, then everybody's
+  size_t board_bytes_ = 0;
   std::vector<unsigned char> scratch_;
 };
 
 }  // namespace
 
-std::unique_ptr<RankLink> process_link(purlin_comm_t comm, int rank, int nranks) {
-  return std::make_unique<ProcessLink>(comm, rank, nranks);
+std::unique_ptr<RankLink> process_link(purlin_comm_t comm, int rank, int nranks,
+                                       RankDevice& device) {
+  return std::make_unique<ProcessLink>(comm, rank, nranks, device);
 }
 
 Done RankLink::agree(const Done& mine) {

@@ -9,6 +9,7 @@
 
 #include "purlin/purlin.h"
 #include "tools/outcome.h"
+#include "tools/rank_device.h"
 
 namespace purlin::tools {
 
@@ -58,7 +59,8 @@ class ThreadHub {
   std::vector<unsigned char> board_, scratch_;
 };
 
-// A rank that is a process by itself. `comm` outlives the link.
-std::unique_ptr<RankLink> process_link(purlin_comm_t comm, int rank, int nranks);
+// A rank that is a process by itself. `comm` and `device` outlive the link.
+std::unique_ptr<RankLink> process_link(purlin_comm_t comm, int rank, int nranks,
+                                       RankDevice& device);
 
 }  // namespace purlin::tools

@@ -184,14 +184,8 @@ purlin_status purlin_comm_destroy(purlin_comm_t comm) {
   delete comm;
   return PURLIN_OK;
 }
-purlin_status purlin_comm_rank(purlin_comm_t comm, int* rank) {
-  *rank = comm->rank;
-  return PURLIN_OK;
-}
-purlin_status purlin_comm_size(purlin_comm_t comm, int* nranks) {
-  *nranks = comm->board->nranks;
-  return PURLIN_OK;
-}
+purlin_status purlin_comm_async_error(purlin_comm_t) { return PURLIN_OK; }
+const char* purlin_comm_last_error(purlin_comm_t) { return ""; }
 
 purlin_status purlin_run(const purlin_call* call, purlin_comm_t comm, purlin_stream_t) {
   ++calls;

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/rank_device.h"
+
+namespace purlin::tools {
+namespace {
+
+constexpr uint64_t kCallsPerGraph = 20;
+constexpr unsigned kNonBlocking = 1;    // CU_STREAM_NON_BLOCKING
+constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+
+class CudaDevice : public RankDevice {
+ public:
+  CudaDevice(const CudaDriver& driver, int ordinal, bool graph)
+      : driver_(driver), ordinal_(ordinal), graph_(graph) {}
+  ~CudaDevice() override {
+    for (CudaHandle event : events_) driver_.event_destroy(event);
+    if (stream_) driver_.stream_destroy(stream_);
+    if (context_) driver_.context_release(device_);
+  }
+
+  Done open() {
+    return all({{"cuDeviceGet", driver_.device_get(&device_, ordinal_)},
+                {"cuDevicePrimaryCtxRetain", driver_.context_retain(&context_, device_)},
+                {"cuCtxSetCurrent", driver_.context_set(context_)},
+                {"cuStreamCreate", driver_.stream_create(&stream_, kNonBlocking)}});
+  }
+
+  purlin_device_kind kind() const override { return PURLIN_DEVICE_CUDA; }
+  int ordinal() const override { return ordinal_; }
+  purlin_stream_t stream() const override { return stream_; }
+  bool separate_memory() const override { return true; }
+
+  Outcome<unsigned char*> allocate(uint64_t bytes) override {
+    CudaAddress address = 0;
+    const Done made = driver_.check(fmt::format("cuMemAlloc of {} bytes", bytes).c_str(),
+                                    driver_.memory_alloc(&address, std::max<uint64_t>(bytes, 1)));
+    if (!made) return Error{made.error()};
+    return reinterpret_cast<unsigned char*>(address);
+  }
+  void release(unsigned char* memory) override { driver_.memory_free(address_of(memory)); }
+
+  Done copy_in(unsigned char* to, const void* from, uint64_t bytes) override {
+    if (bytes == 0) return done();
+    return all({{"cuMemcpyHtoD", driver_.copy_in(address_of(to), from, bytes, stream_)},
+                {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
+  }
+  Done copy_out(void* to, const unsigned char* from, uint64_t bytes) override {
+    if (bytes == 0) return done();
+    return all({{"cuMemcpyDtoH", driver_.copy_out(to, address_of(from), bytes, stream_)},
+                {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
+  }
+
+  Done finish(purlin_comm_t comm) override {
+    const Done waited = driver_.check("cuStreamSynchronize", driver_.stream_synchronize(stream_));
+    if (purlin_comm_async_error(comm) != PURLIN_OK) return Error{purlin_comm_last_error(comm)};
+    return waited;
+  }
+
+  Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan,
+                        purlin_comm_t comm) override {
+    const uint64_t calls = plan.batches * plan.batch;
+    const uint64_t batch = std::min(kCallsPerGraph, calls);
+    CudaHandle executable = nullptr;
+    const auto many = [&] { return calls_in_a_row(call, batch); };
+    if (graph_)
+      if (Done captured = capture(many, &executable); !captured) return Error{captured.error()};
+    const auto replay = [&] {
+      return driver_.check("cuGraphLaunch", driver_.graph_launch(executable, stream_));
+    };
+    auto samples = graph_ ? between_events(replay, calls / batch, batch, comm)
+                          : between_events(many, calls / batch, batch, comm);
+    if (executable) driver_.graph_exec_destroy(executable);
+    return samples;
+  }
+
+ private:
+  struct Step {
+    const char* what;
+    int code;
+  };
+  // The first that failed. All were made: after one has failed the others do no harm.
+  Done all(std::initializer_list<Step> steps) const {
+    for (const Step& step : steps)
+      if (Done one = driver_.check(step.what, step.code); !one) return one;
+    return done();
+  }
+
+  static CudaAddress address_of(const unsigned char* memory) {
+    return static_cast<CudaAddress>(reinterpret_cast<uintptr_t>(memory));
+  }
+
+  static Done calls_in_a_row(const std::function<Done()>& call, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i)
+      if (Done made = call(); !made) return made;
+    return done();
+  }
+
+  Done capture(const std::function<Done()>& calls, CudaHandle* executable) {
+    if (Done began = driver_.check("cuStreamBeginCapture",
+                                   driver_.capture_begin(stream_, kCaptureThreadLocal));
+        !began)
+      return began;
+    const Done made = calls();
+    CudaHandle graph = nullptr;
+    const Done ended = driver_.check("cuStreamEndCapture", driver_.capture_end(stream_, &graph));
+    if (!made || !ended) return made ? ended : made;
+    const Done ready =
+        driver_.check("cuGraphInstantiate", driver_.graph_instantiate(executable, graph, 0));
+    driver_.graph_destroy(graph);
+    return ready;
+  }
+
+  // Runs `work` (of `batch` calls) `count` times with an event on either side of each, once more
+  // before the first so that it does not count.
+  Outcome<Samples> between_events(const std::function<Done()>& work, uint64_t count, uint64_t batch,
+                                  purlin_comm_t comm) {
+    while (events_.size() < count + 1) {
+      CudaHandle event = nullptr;
+      if (Done made = driver_.check("cuEventCreate", driver_.event_create(&event, 0)); !made)
+        return Error{made.error()};
+      events_.push_back(event);
+    }
+    Done step = work();
+    for (uint64_t i = 0; step && i <= count; ++i) {
+      step = driver_.check("cuEventRecord", driver_.event_record(events_[i], stream_));
+      if (step && i < count) step = work();
+    }
+    const Done finished = finish(comm);
+    if (!step || !finished) return Error{step ? finished.error() : step.error()};
+    Samples samples{{}, batch};
+    for (uint64_t i = 0; i < count; ++i) {
+      float milliseconds = 0;
+      const Done read = driver_.check(
+          "cuEventElapsedTime", driver_.event_elapsed(&milliseconds, events_[i], events_[i + 1]));
+      if (!read) return Error{read.error()};
+      samples.microseconds.push_back(static_cast<double>(milliseconds) * 1000 /
+                                     static_cast<double>(batch));
+    }
+    return samples;
+  }
+
+  const CudaDriver& driver_;
+  const int ordinal_;
+  const bool graph_;
+  int device_ = 0;
+  CudaHandle context_ = nullptr, stream_ = nullptr;
+  std::vector<CudaHandle> events_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<RankDevice>> cuda_device(const CudaDriver& driver, int ordinal,
+                                                 bool graph) {
+  auto device = std::make_unique<CudaDevice>(driver, ordinal, graph);
+  if (Done opened = device->open(); !opened) return Error{opened.error()};
+  return std::unique_ptr<RankDevice>(std::move(device));
+}
+
+}  // namespace purlin::tools

@@ -1,0 +1,57 @@
+#include "tools/cuda_driver.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace purlin::tools {
+
+Outcome<std::unique_ptr<const CudaDriver>> CudaDriver::open() {
+  std::unique_ptr<CudaDriver> driver(new CudaDriver);
+  if (Done loaded = driver->load(); !loaded) return Error{loaded.error()};
+  return std::unique_ptr<const CudaDriver>(std::move(driver));
+}
+
+Done CudaDriver::load() {
+  const char* named = std::getenv("PURLIN_CUDA_DRIVER");
+  const char* library = named && *named ? named : "libcuda.so.1";
+  void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return Error{
+        fmt::format("there is no CUDA driver: {}; install one, or measure ranks in host "
+                    "memory with --device host",
+                    dlerror())};
+  const auto find = [&](auto& slot, const char* symbol) {
+    slot = reinterpret_cast<std::decay_t<decltype(slot)>>(dlsym(handle, symbol));
+    return slot != nullptr;
+  };
+#define CALL(name, symbol, parameters)                                                  \
+  if (!find(name, #symbol))                                                             \
+    return Error{                                                                       \
+        fmt::format("{} has no {}: the driver is too old; update it, or measure ranks " \
+                    "in host memory with --device host",                                \
+                    library, #symbol)};
+  PURLIN_TOOLS_CUDA_CALLS(CALL)
+#undef CALL
+  find(error_name_, "cuGetErrorName");
+  // Streams of several ranks on one GPU must not share a hardware queue; read when the driver
+  // starts.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  if (Done started = check("cuInit", init(0)); !started) return started;
+  if (Done counted = check("cuDeviceGetCount", device_count(&devices_)); !counted) return counted;
+  if (devices_ == 0)
+    return Error{
+        "the CUDA driver sees no GPU; check CUDA_VISIBLE_DEVICES, or measure ranks in host "
+        "memory with --device host"};
+  return done();
+}
+
+Done CudaDriver::check(const char* what, int code) const {
+  if (code == 0) return done();
+  const char* name = nullptr;
+  if (error_name_) error_name_(code, &name);
+  return Error{fmt::format("{} failed with {} ({})", what, name ? name : "an unknown error", code)};
+}
+
+}  // namespace purlin::tools
