@@ -19,10 +19,13 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(PURLIN_PLUGIN_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/purlin/plugins)
 
 find_package(Threads REQUIRED)
+# Paths below the source folder are seen as relative, so that all clones and worktrees share one cache.
 find_program(PURLIN_CCACHE ccache)
 if(PURLIN_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${PURLIN_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PURLIN_CCACHE})
+  set(purlin_launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+    CCACHE_NOHASHDIR=true ${PURLIN_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${purlin_launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${purlin_launcher})
 endif()
 
 # Warnings, sanitizer and the floating-point contract (no contraction) as one interface target.
