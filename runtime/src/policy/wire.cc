@@ -59,6 +59,13 @@ WireSetting over_sizes(const Aspect& aspect, purlin_collective collective,
   return setting;
 }
 
+// All but the barrier, which has no size.
+template <class Do>
+void for_each_collective(Do run) {
+  for (unsigned c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c)
+    if (c != PURLIN_BARRIER) run(static_cast<purlin_collective>(c));
+}
+
 }  // namespace
 
 WireFingerprint wire_fingerprint(const Policy& policy, int nranks) {
@@ -76,6 +83,12 @@ WireFingerprint wire_fingerprint(const Policy& policy, int nranks) {
   add("staging.pair_bytes", format_size(staging.pair_bytes.value), staging.pair_bytes.origin);
   add("packets", word(policy.packets.value), policy.packets.origin);
   add("checking", policy.checking.value ? "on" : "off", policy.checking.origin);
+
+  for_each_collective([&](purlin_collective collective) {
+    const auto crossover = effective_crossover(policy, collective, nranks);
+    add(fmt::format("crossover of {}", word(collective)), format_size(crossover.value),
+        crossover.origin);
+  });
   const auto one_shot = effective_one_shot_limit(policy, nranks);
   add("one_shot_limit", format_size(one_shot.value), one_shot.origin);
 
@@ -93,15 +106,10 @@ WireFingerprint wire_fingerprint(const Policy& policy, int nranks) {
   };
   // As if the switch could be had everywhere: whether it can is agreed by other means.
   const ChoiceTable table(policy, nranks, std::vector<std::string>(PURLIN_COLLECTIVE_COUNT));
-  for (unsigned c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
-    const auto collective = static_cast<purlin_collective>(c);
-    if (collective == PURLIN_BARRIER) continue;
-    const auto crossover = effective_crossover(policy, collective, nranks);
-    add(fmt::format("crossover of {}", word(collective)), format_size(crossover.value),
-        crossover.origin);
+  for_each_collective([&](purlin_collective collective) {
     for (const Aspect& aspect : aspects)
       list.push_back(over_sizes(aspect, collective, table.entries(collective)));
-  }
+  });
   return list;
 }
 

@@ -10,10 +10,10 @@
 namespace purlin::policy {
 namespace {
 
-using test::error_of;
-using test::holds;
-using test::must_read;
-using test::starts_with;
+using testing::error_of;
+using testing::holds;
+using testing::must_read;
+using testing::starts_with;
 
 struct Bad {
   std::string body;

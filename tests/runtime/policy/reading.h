@@ -7,7 +7,7 @@
 
 #include "policy/reader.h"
 
-namespace purlin::policy::test {
+namespace purlin::policy::testing {
 
 // "version: 1" in front of `body`, read for a host; a failure ends the test case with its text.
 inline Policy must_read(const std::string& body, purlin_device_kind kind = PURLIN_DEVICE_HOST) {
@@ -31,4 +31,4 @@ inline bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-}  // namespace purlin::policy::test
+}  // namespace purlin::policy::testing

@@ -5,10 +5,10 @@
 namespace purlin::policy {
 namespace {
 
-using test::error_of;
-using test::holds;
-using test::must_read;
-using test::starts_with;
+using testing::error_of;
+using testing::holds;
+using testing::must_read;
+using testing::starts_with;
 
 std::string tuning(std::initializer_list<const char*> rows) {
   std::string body = "tuning:\n  rows:\n";
