@@ -1,6 +1,6 @@
 # libFuzzer targets, clang only, kept apart from the other objects: each is compiled with its sources.
 #   purlin_add_fuzzer(NAME name SOURCES file... LIBRARIES file...)
-# builds tests/NAME and registers it for SECONDS with ctest under the label "fuzz"; seeds lie in
+# builds the target NAME_fuzz, tests/fuzz/bin/NAME, and registers it for SECONDS with ctest under the label "fuzz"; seeds lie in
 # tests/fuzz/NAME_seeds. Nothing happens unless PURLIN_FUZZ is on and clang++ is found.
 option(PURLIN_FUZZ "Build the fuzz targets (needs clang++)" OFF)
 set(PURLIN_FUZZ_SECONDS 60 CACHE STRING "How long ctest runs each fuzz target")
@@ -16,7 +16,8 @@ function(purlin_add_fuzzer)
     return()
   endif()
   cmake_parse_arguments(ARG "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
-  set(program ${CMAKE_BINARY_DIR}/tests/${ARG_NAME})
+  set(program ${CMAKE_BINARY_DIR}/tests/fuzz/bin/${ARG_NAME})
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz/bin)
   set(flags -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer,address,undefined
     -fno-sanitize-recover=undefined -DFMT_HEADER_ONLY=1 -I${PROJECT_SOURCE_DIR}
     -I${PROJECT_SOURCE_DIR}/runtime/include -I${PROJECT_SOURCE_DIR}/runtime/src
@@ -37,7 +38,7 @@ function(purlin_add_fuzzer)
     COMMAND ${PURLIN_CLANGXX} -fsanitize=fuzzer,address,undefined ${objects} ${ARG_LIBRARIES}
             -o ${program}
     DEPENDS ${objects} VERBATIM)
-  add_custom_target(${ARG_NAME} ALL DEPENDS ${program})
+  add_custom_target(${ARG_NAME}_fuzz ALL DEPENDS ${program})
   # New inputs go to the build folder; the kept seeds are read only.
   set(found ${CMAKE_BINARY_DIR}/tests/fuzz/${ARG_NAME}/corpus)
   file(MAKE_DIRECTORY ${found})
