@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "fuzz/plugin_descriptor_edits.h"
+#include "level.h"
 #include "runtime/plugin/scratch.h"
 
 using namespace purlin;
@@ -71,4 +76,21 @@ TEST_CASE("a version mismatch prints both versions") {
 TEST_CASE("what the loader said is kept") {
   CHECK(test::verdict_of("unresolved").reason.find("purlin_test_function_that_nobody_defines") !=
         std::string::npos);
+}
+
+TEST_CASE("spoiled descriptors get a written rule and are never read outside the plugin") {
+  std::mt19937_64 random(test::seed() ^ 0xde5c);
+  std::set<std::string_view> met;
+  const int rounds = test::is_full() ? 300000 : 20000;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<uint8_t> input(1 + 3 * (random() % 4));
+    for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
+    met.insert(test::judge_edited(input));
+    test::count_cases(1);
+  }
+  for (const char* rule : {"accepted", "abi-newer", "descriptor-memory", "descriptor-size",
+                           "descriptor-kind", "descriptor-name", "table-incomplete",
+                           "limits-invalid", "images-invalid", "device-abi-newer"}) {
+    CHECK_MESSAGE(met.contains(rule), rule);
+  }
 }
