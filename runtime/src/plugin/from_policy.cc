@@ -9,18 +9,19 @@
 namespace purlin::plugin {
 namespace {
 
-using Words = policy::Setting<std::vector<std::string>>;
-
-std::vector<Stated> stated(const Words& words) {
+std::vector<Stated> stated(const policy::Words& words) {
   std::vector<Stated> out;
-  for (const std::string& word : words.value) out.push_back({word, words.origin.text()});
+  for (const auto& word : words) out.push_back({word.value, word.origin.text()});
   return out;
 }
 
-// The folder that relative paths of this setting start at.
-std::filesystem::path base_of(const policy::Origin& origin) {
-  if (origin.source != policy::Source::kFile || origin.where == "<text>") return {};
-  return absolute_from({}, origin.where).parent_path();
+// The path of a word, absolute: words of one list may come from several places.
+std::string path_of(const policy::Setting<std::string>& word) {
+  const bool from_file =
+      word.origin.source == policy::Source::kFile && word.origin.where != "<text>";
+  const std::filesystem::path base =
+      from_file ? absolute_from({}, word.origin.where).parent_path() : std::filesystem::path();
+  return absolute_from(base, word.value).string();
 }
 
 }  // namespace
@@ -30,14 +31,12 @@ Selection selection_from(const policy::Policy& policy) {
   selection.enable = stated(policy.plugins.enable);
   selection.disable = stated(policy.plugins.disable);
   selection.deny = stated(policy.datapath.deny);
-  // Two settings may come from two places: each one's paths are made absolute from its own.
-  for (Stated& folder : selection.folders = stated(policy.plugins.path)) {
-    folder.text = absolute_from(base_of(policy.plugins.path.origin), folder.text).string();
+  for (const auto& folder : policy.plugins.path) {
+    selection.folders.push_back({path_of(folder), folder.origin.text()});
   }
-  for (Stated& word : selection.prefer = stated(policy.datapath.prefer)) {
-    if (is_path_word(word.text)) {
-      word.text = absolute_from(base_of(policy.datapath.prefer.origin), word.text).string();
-    }
+  for (const auto& word : policy.datapath.prefer) {
+    selection.prefer.push_back(
+        {is_path_word(word.value) ? path_of(word) : word.value, word.origin.text()});
   }
   return selection;
 }

@@ -10,6 +10,7 @@
 #include "plugin/fit.h"
 #include "plugin/order.h"
 #include "plugin/preference.h"
+#include "policy/nearest.h"
 
 namespace purlin::plugin {
 namespace {
@@ -61,7 +62,7 @@ void order_candidates(Catalogue* catalogue) {
 
 NamedWord find_named(const Stated& word, const Catalogue& catalogue) {
   if (Verdict verdict = judge_word(word); !verdict.accepted) return {word, std::move(verdict)};
-  std::string names;
+  std::vector<std::string> names;
   Verdict refused;
   for (const CatalogueFolder& folder : catalogue.folders) {
     if (folder.found.origin == FolderOrigin::kNamed && !folder.found.verdict.accepted &&
@@ -72,7 +73,7 @@ NamedWord find_named(const Stated& word, const Catalogue& catalogue) {
       const bool answers = answers_to(judged, word, catalogue.selection);
       if (judged.plugin != nullptr) {
         if (answers) return {word, accept("accepted")};
-        names += fmt::format("{}{}", names.empty() ? "" : ", ", judged.plugin->descriptor->name);
+        names.emplace_back(judged.plugin->descriptor->name);
       } else if (answers && refused.rule.empty() && judged.verdict.rule != "same-file") {
         refused = refuse(judged.verdict.rule,
                          fmt::format("{}: {}", judged.path.string(), judged.verdict.reason),
@@ -81,10 +82,12 @@ NamedWord find_named(const Stated& word, const Catalogue& catalogue) {
     }
   }
   if (!refused.rule.empty()) return {word, std::move(refused)};
-  return {word, refuse("name-unknown",
-                       fmt::format("no plugin answers to \"{}\"; found: {}", word.text,
-                                   names.empty() ? "none" : names),
-                       "install the plugin into one of the folders, or correct the name")};
+  return {word,
+          refuse("name-unknown",
+                 fmt::format("no plugin answers to {}{}; found: {}", policy::quoted(word.text),
+                             policy::did_you_mean(word.text, names),
+                             names.empty() ? "none" : policy::comma_list(names)),
+                 "install the plugin into one of the folders, or correct the name")};
 }
 
 }  // namespace

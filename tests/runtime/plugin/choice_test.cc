@@ -181,6 +181,7 @@ TEST_CASE("a named plugin that cannot serve is an error that says why") {
     CHECK_MESSAGE(has(text, "policy.yaml:7:9"), text);
     CHECK_MESSAGE(has(text, scratch.path().string()), text);
   }
+  CHECK(has(chosen(preferring(scratch, {"soudn"})), "did you mean \"sound\"?"));
   CHECK(chosen(preferring(scratch, {"hopper", "auto"})) == "sound");
   CHECK(chosen(preferring(scratch, {"hopper", "sound"})) == "sound");
 }
