@@ -70,7 +70,9 @@ Status gather_wishes(const Policy& policy, const Query& query, const TuningRow* 
 
 // T as far as packets are concerned: with unequal parts the largest decides.
 uint64_t packet_size(const Query& query) {
-  if (query.collective != PURLIN_REDUCE_SCATTER_V || query.largest_part == 0) return query.bytes;
+  const bool parts =
+      query.collective == PURLIN_ALL_GATHER_V || query.collective == PURLIN_REDUCE_SCATTER_V;
+  if (!parts || query.largest_part == 0) return query.bytes;
   const auto n = static_cast<uint64_t>(query.nranks);
   const uint64_t even = query.largest_part > kNoLimit / n ? kNoLimit : query.largest_part * n;
   return std::max(query.bytes, even);

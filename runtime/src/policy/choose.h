@@ -15,7 +15,8 @@ struct Query {
   purlin_collective collective = PURLIN_ALL_REDUCE;
   int nranks = 2;
   uint64_t bytes = 0;
-  // reduce_scatter_v: bytes of the largest part, which every rank knows; 0: all parts are equal.
+  // all_gather_v, reduce_scatter_v: bytes of the largest part, which every rank knows; 0: all parts
+  // are equal. Part by part it is packets that must hold them.
   uint64_t largest_part = 0;
   // The call's own wishes: purlin_call::path, reduction, cta_budget.
   purlin_path path = PURLIN_PATH_AUTO;

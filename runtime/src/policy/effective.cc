@@ -40,7 +40,7 @@ const TuningRow* tuning_row(const Policy& policy, purlin_collective collective, 
 
 uint64_t largest_chunk(const Policy& policy, int nranks) {
   const auto n = static_cast<uint64_t>(std::max(nranks, 1));
-  return policy.staging.throughput_bytes.value / n / 16 * 16;
+  return policy.staging.throughput_bytes.value / (2 * n) / 16 * 16;
 }
 
 }  // namespace purlin::policy

@@ -17,7 +17,8 @@ Setting<uint64_t> effective_chunk(const Policy& policy, const Setting<uint64_t>&
 const TuningRow* tuning_row(const Policy& policy, purlin_collective collective, int nranks,
                             uint64_t bytes);
 
-// Largest chunk that throughput staging holds once for each rank, a multiple of 16.
+// Largest chunk, a multiple of 16, that throughput staging holds once for each rank and step: a
+// call of two steps that pushes needs so many slots.
 uint64_t largest_chunk(const Policy& policy, int nranks);
 
 }  // namespace purlin::policy

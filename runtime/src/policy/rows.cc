@@ -12,18 +12,15 @@ namespace {
 
 using Row = const RowPlace*;
 
-// "FILE:LINE:COLUMN: rows of TABLE WHAT: this row (A) and the row at line N (B); CURE".
+// "FILE:LINE:COLUMN: TABLE: this row (A) and the row at line N (B) WHAT; CURE".
 Status fault(const std::string& table, Row a, Row b, const std::string& what,
              const std::string& cure) {
-  const auto later = [](Row x, Row y) {
-    return std::pair(x->origin.line, x->origin.column) >
-           std::pair(y->origin.line, y->origin.column);
-  };
-  const Row second = later(a, b) ? a : b, first = second == a ? b : a;
+  const auto place = [](Row row) { return std::pair(row->origin.line, row->origin.column); };
+  const Row second = place(a) > place(b) ? a : b, first = second == a ? b : a;
   return Status(PURLIN_POLICY_ERROR,
-                fmt::format("{}: rows of {} {}: this row ({}) and the row at line {} ({}); {}",
-                            second->origin.text(), table, what, second->scope.text(),
-                            first->origin.line, first->scope.text(), cure));
+                fmt::format("{}: {}: this row ({}) and the row at line {} ({}) {}; {}",
+                            second->origin.text(), table, second->scope.text(), first->origin.line,
+                            first->scope.text(), what, cure));
 }
 
 Status check_sizes(const std::string& table, purlin_collective collective, int nranks,
@@ -34,7 +31,10 @@ Status check_sizes(const std::string& table, purlin_collective collective, int n
   });
   for (size_t i = 1; i < rows.size(); ++i) {
     const ByteRange &before = rows[i - 1]->scope.bytes, &here = rows[i]->scope.bytes;
-    const std::string whom = fmt::format("for {} at {} ranks", word(collective), nranks);
+    const bool any_ranks =
+        rows[i - 1]->scope.ranks == RankRange{} && rows[i]->scope.ranks == RankRange{};
+    const std::string whom = fmt::format("for {}{}", word(collective),
+                                         any_ranks ? "" : fmt::format(" at {} ranks", nranks));
     if (here.above < before.up_to || here.above == 0)
       return fault(table, rows[i - 1], rows[i], "overlap " + whom,
                    "let one end where the other begins");

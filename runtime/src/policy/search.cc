@@ -116,8 +116,9 @@ Result<Policy> sought(const Request& request, const purlin_device_facts& device,
     std::error_code error;
     if (place.rule == kVariable && !std::filesystem::is_directory(place.path, error)) {
       const Status looked = search.look(place.path, place.rule, winner);
-      if (!looked.is_ok())
+      if (looked.code() == PURLIN_SYSTEM_ERROR)
         return looked.with_context(fmt::format("environment variable {}", kVariable));
+      PURLIN_RETURN_IF_ERROR(looked);
     } else {
       PURLIN_RETURN_IF_ERROR(search.look_in_folder(place.path, place.rule, winner));
     }

@@ -1,10 +1,15 @@
 #include "policy/capacity.h"
 
+#include <algorithm>
+
 #include "level.h"
 #include "policy/effective.h"
 #include "policy/quantity.h"
 #include "policy/words.h"
 #include "reading.h"
+#include "snac/collectives.h"
+#include "snac/plan.h"
+#include "snac/wire.h"
 
 namespace purlin::policy {
 namespace {
@@ -44,21 +49,19 @@ std::string with_half(uint64_t bytes) {
   return "staging: {latency_bytes: " + std::to_string(bytes) + "}\n";
 }
 
-// Bytes of packets that a rank receives, plainly counted, for an even call of T bytes.
+// Packet bytes that one source sends in an even call of T bytes, plainly counted.
 uint64_t packet_bytes(purlin_collective c, uint64_t n, uint64_t size, bool one_shot) {
   const auto packets = [](uint64_t bytes) { return (bytes + 7) / 8 * 16; };
   const uint64_t share = (size + n - 1) / n;
   switch (c) {
     case PURLIN_ALL_REDUCE:
-      return one_shot ? (n - 1) * packets(size) : 2 * (n - 1) * packets(share);
+      return one_shot ? packets(size) : 2 * packets(share);
     case PURLIN_BROADCAST:
     case PURLIN_REDUCE:
     case PURLIN_CUSTOM:
-      return 2 * (n - 1) * packets(share);
-    case PURLIN_ALL_TO_ALL_V:
-      return n * packets(share);
+      return 2 * packets(share);
     default:
-      return (n - 1) * packets(share);
+      return packets(share);
   }
 }
 
@@ -78,8 +81,8 @@ TEST_CASE("packets of a size at capacity fit the half and of one more share do n
           const uint64_t capacity = packet_capacity(policy, c, n, one_shot);
           const auto ranks = static_cast<uint64_t>(n);
           INFO(word(c), " n=", n, " half=", half, " capacity=", capacity);
-          CHECK(packet_bytes(c, ranks, capacity, one_shot) <= half);
-          CHECK(packet_bytes(c, ranks, capacity + ranks * 8, one_shot) > half);
+          CHECK(packet_bytes(c, ranks, capacity, one_shot) <= half / ranks);
+          CHECK(packet_bytes(c, ranks, capacity + ranks * 8, one_shot) > half / ranks);
           ++cases;
         }
       }
@@ -88,14 +91,38 @@ TEST_CASE("packets of a size at capacity fit the half and of one more share do n
   test::count_cases(static_cast<uint64_t>(cases));
 }
 
+TEST_CASE("capacity is what the wire has room for") {
+  for (const uint64_t half : {4096ull, 65536ull, 512ull * 1024, (1ull << 32) + 4096}) {
+    const Policy policy = must_read(with_half(half));
+    for (int n = 2; n <= PURLIN_MAX_RANKS; ++n) {
+      snac::WireConfig config;
+      config.nranks = static_cast<uint32_t>(n);
+      config.latency_bytes = half;
+      const snac::WireMap map = snac::map_wire(config);
+      for (const purlin_collective c :
+           {PURLIN_ALL_REDUCE, PURLIN_ALL_GATHER, PURLIN_REDUCE_SCATTER, PURLIN_ALL_TO_ALL,
+            PURLIN_ALL_TO_ALL_V, PURLIN_BROADCAST, PURLIN_REDUCE, PURLIN_SCATTER, PURLIN_GATHER}) {
+        for (const bool one_shot : {false, true}) {
+          if (one_shot && c != PURLIN_ALL_REDUCE) continue;
+          const uint64_t pair = snac::packet_capacity(
+              map, snac::transformation_of(static_cast<snac::Collective>(c), one_shot));
+          INFO(word(c), " n=", n, " half=", half);
+          CHECK(packet_capacity(policy, c, n, one_shot) ==
+                (one_shot ? pair : static_cast<uint64_t>(n) * pair));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("capacity is exact beyond 32 bits") {
   for (const uint64_t half :
        {(1ull << 31) - 4096, (1ull << 31), (1ull << 31) + 4096, (1ull << 32) + 4096, 1ull << 40}) {
     const Policy policy = must_read(with_half(half));
-    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, true) == half / 2);
-    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, false) == half / 2);
-    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER, 2, false) == half);
-    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER_V, 2, false) == half / 2 - 16);
+    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, true) == half / 4);
+    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, false) == half / 4);
+    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER, 2, false) == half / 2);
+    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER_V, 2, false) == half / 2);
   }
   const Policy policy = must_read("");
   CHECK(packet_capacity(policy, PURLIN_BARRIER, 8, false) == kNoLimit);
@@ -104,21 +131,22 @@ TEST_CASE("capacity is exact beyond 32 bits") {
 }
 
 TEST_CASE("a crossover at the limit is taken, one above is refused with the limit") {
-  // all_reduce in two shots: 4 (n-1)/n T <= 64KiB, so T <= 32KiB at two ranks.
+  // all_reduce in two shots: 4 T <= 64KiB.
   const auto crossover = [](const char* value) {
     return with_half(65536) + "crossover: {rows: [{collectives: [all_reduce], value: " + value +
            "}]}\n";
   };
-  const std::string at = crossover("32KiB");
+  const std::string at = crossover("16KiB");
   CHECK(error_of(at).empty());
-  const std::string error = error_of(crossover("32769"));
-  CHECK(starts_with(error, "p.yaml:3:55: crossover 32769 of all_reduce does not fit: at 2 ranks"));
-  CHECK(holds(error, "carry at most 32KiB"));
+  const std::string error = error_of(crossover("16385"));
+  CHECK(starts_with(error, "p.yaml:3:55: crossover 16385 of all_reduce does not fit: at 2 ranks"));
+  CHECK(holds(error, "carry at most 16KiB"));
   CHECK(holds(error, "staging.latency_bytes 64KiB (p.yaml:2:26)"));
   const Bound bound;
   const std::string at_three = bind_error(at, bound, 3, PURLIN_DEVICE_HOST);
-  CHECK(starts_with(at_three, "p.yaml:3:55: crossover 32KiB of all_reduce"));
+  CHECK(starts_with(at_three, "p.yaml:3:55: crossover 16KiB of all_reduce"));
   CHECK(holds(at_three, "at 3 ranks"));
+  CHECK(holds(at_three, "carry at most 16368"));  // three times a whole number of packets
 }
 
 TEST_CASE("every limit holds at the limit and not one step above, for 2 to 8 ranks") {
@@ -163,7 +191,7 @@ TEST_CASE("built-in defaults give way to a small staging, written values do not"
   }
   CHECK(holds(error_of(with_half(4096) + "crossover: 4KiB\n"), "does not fit"));
   const Policy small = must_read("staging: {throughput_bytes: 4KiB}\n");
-  CHECK(effective_chunk(small, *small.tuning.chunk, 64).value == 64);
+  CHECK(effective_chunk(small, *small.tuning.chunk, 64).value == 32);
 }
 
 TEST_CASE("the built-in defaults fit at every number of ranks") {
@@ -177,7 +205,11 @@ TEST_CASE("the built-in defaults fit at every number of ranks") {
         // So nothing gives way as shipped: what docs/policy.md prints is what runs.
         CHECK(effective_crossover(policy, collective, n).value == policy.crossover.otherwise.value);
       }
-      CHECK(effective_chunk(policy, *policy.tuning.chunk, n).value == policy.tuning.chunk->value);
+      const uint64_t one_shot = policy.one_shot_limit.at(PURLIN_ALL_REDUCE, n, 0).value;
+      CHECK(effective_one_shot_limit(policy, n).value ==
+            std::min(one_shot, policy.crossover.otherwise.value));
+      if (kind == PURLIN_DEVICE_CUDA || n <= 32)
+        CHECK(effective_chunk(policy, *policy.tuning.chunk, n).value == policy.tuning.chunk->value);
     }
   }
 }
@@ -272,10 +304,10 @@ TEST_CASE("a row that forces the latency path must end where packets end") {
   CHECK(holds(error_of("tuning: {rows: [{path: latency, collectives: [all_gather]}]}\n"),
               "p.yaml:2:24: path latency for sizes 0.. of all_gather does not fit"));
   const std::string row =
-      "tuning: {rows: [{path: latency, collectives: [all_gather], bytes: ..512KiB}]}\n";
+      "tuning: {rows: [{path: latency, collectives: [all_gather], bytes: ..256KiB}]}\n";
   CHECK(error_of(row).empty());
   CHECK(bind_error(row, {}, 2, PURLIN_DEVICE_HOST) == "");
-  CHECK(holds(bind_error(row, {}, 3, PURLIN_DEVICE_HOST), "carry at most 384KiB"));
+  CHECK(holds(bind_error(row, {}, 3, PURLIN_DEVICE_HOST), "carry at most 262128"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // and what it accepts obeys every rule that the rest of the runtime relies on.
 #include <array>
 #include <cstdint>
+#include <filesystem>
 
 #include "level.h"
 #include "policy/capacity.h"
@@ -153,6 +154,19 @@ TEST_CASE("random policies are refused in form or obey the laws") {
   // The grammar must reach both sides.
   CHECK(accepted > count / 50);
   CHECK(accepted < count);
+}
+
+TEST_CASE("the kept seeds of the fuzzer obey the laws") {
+  int seeds = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(PURLIN_SOURCE_DIR) +
+                                                               "/tests/fuzz/policy_reader_seeds")) {
+    const auto text = read_text(entry.path());
+    REQUIRE(text.is_ok());
+    INFO(entry.path().string());
+    CHECK(broken_law(*text) == "");
+    ++seeds;
+  }
+  CHECK(seeds >= 10);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ inline std::string broken_law(const std::string& text) {
             entry.up_to > packet_capacity(*policy, collective, nranks, choice.one_shot.value))
           return "packets beyond their capacity";
         if (choice.chunk.value == 0 || choice.chunk.value % 16 != 0 ||
-            choice.chunk.value * static_cast<uint64_t>(nranks) >
+            2 * choice.chunk.value * static_cast<uint64_t>(nranks) >
                 policy->staging.throughput_bytes.value)
           return "a chunk beyond the staging";
         if (choice.stage_ctas.value + choice.reduce_ctas.value + choice.gather_ctas.value >

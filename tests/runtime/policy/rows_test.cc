@@ -38,7 +38,10 @@ TEST_CASE("rows of different collectives or numbers of ranks do not meet") {
 TEST_CASE("an overlap names both rows at the later one") {
   const std::string error = error_of(tuning(
       {"bytes: 0..1MiB, chunk: 4KiB", "collectives: [all_reduce], bytes: 512KiB.., chunk: 8KiB"}));
-  CHECK(starts_with(error, "p.yaml:5:7: rows of tuning.rows overlap for all_reduce at 1 ranks"));
+  CHECK(starts_with(
+      error,
+      "p.yaml:5:7: tuning.rows: this row (all_reduce, 512KiB..) and the row at line 4 (every "
+      "collective, 0..1MiB) overlap for all_reduce; let one end"));
   CHECK(holds(error, "the row at line 4"));
   CHECK(holds(error, "0..1MiB"));
   CHECK(holds(error, "512KiB.."));
@@ -66,8 +69,9 @@ TEST_CASE("a gap names the sizes that are left out") {
 TEST_CASE("a gap between numbers of ranks is found too") {
   const std::string error = error_of(
       "crossover:\n  rows:\n    - {ranks: 2, value: 4KiB}\n    - {ranks: 5..8, value: 4KiB}\n");
-  CHECK(starts_with(error, "p.yaml:5:7: rows of crossover.rows leave 3..4 ranks without a row"));
-  CHECK(holds(error, "the row at line 4"));
+  CHECK(starts_with(error,
+                    "p.yaml:5:7: crossover.rows: this row (every collective, 5..8 ranks) and "));
+  CHECK(holds(error, "leave 3..4 ranks without a row"));
 }
 
 TEST_CASE("tables of single values are checked alike") {

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "policy/overrides.h"
 #include "reading.h"
 
 namespace purlin::policy {
@@ -160,6 +161,28 @@ TEST_CASE("the examples of the page are policies") {
     const auto policy = read_policy(block, "example", PURLIN_DEVICE_CUDA);
     CHECK_MESSAGE(policy.is_ok(), policy.status().message());
   }
+}
+
+TEST_CASE("the errors that the page shows are what somebody would see") {
+  const std::string page = source_text("docs/policy.md");
+  const auto shown = [&](const std::string& error) {
+    CHECK_MESSAGE(page.find("\n" + error + "\n") != std::string::npos, error);
+  };
+  const auto reading = [](const std::string& text) {
+    return read_policy("version: 1\n" + text, "my.yaml", PURLIN_DEVICE_CUDA);
+  };
+  shown(reading("staging: {latencybytes: 1MiB}\n").status().message());
+  shown(reading("crossover: 8K\n").status().message());
+  shown(reading("tuning:\n  rows:\n    - {bytes: 1MiB.., chunk: 64KiB}\n"
+                "    - {bytes: 0..256KiB, chunk: 64KiB}\n")
+            .status()
+            .message());
+  shown(reading("crossover: 64MiB\n").status().message());
+  Policy policy = built_in_policy(PURLIN_DEVICE_HOST);
+  shown(apply_environment(policy, [](const char* name) {
+          return std::string(name) == "PURLIN_TIMEOUT" ? std::optional<std::string>("10")
+                                                       : std::nullopt;
+        }).message());
 }
 
 }  // namespace
