@@ -35,7 +35,7 @@ InForce in_force(bool driver_was_running) {
 }  // namespace
 
 void raise_connections(unsigned local_ranks) {
-  if (local_ranks <= kDefaultConnections || std::getenv(kVariable) != nullptr) return;
+  if (local_ranks <= 1 || std::getenv(kVariable) != nullptr) return;
   if (setenv(kVariable, std::to_string(kMostConnections).c_str(), 0) == 0) raised_here = true;
 }
 

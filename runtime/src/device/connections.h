@@ -9,10 +9,11 @@ namespace purlin {
 inline constexpr unsigned kDefaultConnections = 8;
 inline constexpr unsigned kMostConnections = 32;
 
-// Sets CUDA_DEVICE_MAX_CONNECTIONS to kMostConnections in this process unless the application set
-// it or local_ranks fit the default. The driver reads it when it starts: call this before driver()
-// where the ranks are known in advance. Changes the environment, so call it before threads read
-// that.
+// For more than one rank: sets CUDA_DEVICE_MAX_CONNECTIONS to kMostConnections in this process
+// unless the application set it. Streams are dealt to queues in turn, and each rank has several
+// (the application's, the stop word's), so even two ranks may otherwise meet in one queue. The
+// driver reads the variable when it starts: call this before driver() where the ranks are known in
+// advance, and before other threads read the environment.
 void raise_connections(unsigned local_ranks);
 
 // Whether `local_ranks` ranks of this process on one GPU have a queue each.

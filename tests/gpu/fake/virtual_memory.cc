@@ -55,6 +55,14 @@ cu::Code mem_create(cu::MemHandle* out, size_t bytes, const cu::MemAllocationPro
   if (state().allocated + bytes > state().setup.memory_bytes) return cu::kOutOfMemory;
   const int fd = memfd_create("fake device memory", 0);
   if (fd < 0 || ftruncate(fd, static_cast<off_t>(bytes)) != 0) return cu::kOutOfMemory;
+  // New memory holds anything.
+  const std::vector<char> rubbish(kGranularity, '\xcd');
+  for (size_t done = 0; done < bytes; done += kGranularity) {
+    if (::pwrite(fd, rubbish.data(), kGranularity, static_cast<off_t>(done)) !=
+        static_cast<ssize_t>(kGranularity)) {
+      return cu::kOutOfMemory;
+    }
+  }
   *out = adopt(fd, bytes, *prop);
   return cu::kSuccess;
 }

@@ -42,5 +42,20 @@ TEST_CASE("a word writer sets words in device memory, more than fit in flight") 
   for (uint64_t i = 0; i < 2000; ++i) CHECK(words[i] == ~i);
 }
 
+TEST_CASE("words are written while another stream is being captured") {
+  FakeGpu gpu;
+  const auto device = gpu.device();
+  const DeviceMemory memory = std::move(DeviceMemory::create(device, 64, "words")).value();
+  WordWriter writer = std::move(WordWriter::create(device)).value();
+  const cu::Stream stream = gpu.stream(*device);
+  REQUIRE(gpu.api->stream_begin_capture(stream, cu::kCaptureGlobal).is_ok());
+  CHECK(writer.write(memory.address(), 5).is_ok());
+  CHECK(writer.flush().is_ok());
+  CHECK(HostWords::create(device, 64).is_ok());
+  cu::Graph graph = nullptr;
+  CHECK(gpu.api->stream_end_capture(stream, &graph).is_ok());
+  CHECK(*static_cast<const uint64_t*>(memory.data()) == 5);
+}
+
 }  // namespace
 }  // namespace purlin
