@@ -7,6 +7,7 @@
 #include "tools/perf_command.h"
 #include "tools/plugins_command.h"
 #include "tools/prelink_command.h"
+#include "tools/run_command.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Collective communication for the ranks of one machine"};
@@ -18,6 +19,7 @@ int main(int argc, char** argv) {
   purlin::tools::add_explain_command(app);
   purlin::tools::add_plugins_command(app);
   purlin::tools::add_prelink_command(app);
+  purlin::tools::add_run_command(app, purlin::tools::take_command_to_run(argc, argv));
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& ended) {
