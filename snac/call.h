@@ -1,5 +1,6 @@
 // One call as SNAC sees it: everything that is known at launch. Trivially copyable: it is a kernel's
-// argument.
+// argument. What the layouts say is worked out before (flow.h) and stands here as plain offsets and
+// sizes, so that device code indexes instead of deriving, and one program serves every layout.
 #pragma once
 
 #include "snac/collectives.h"
@@ -30,74 +31,107 @@ enum class Direction : u32 {
 // How a call's chunks lie in the staging. Follows from the wire and the call alone, never from a
 // rank's own grid: equal on all ranks.
 struct Geometry {
-  u64 chunk_bytes = 0;  // multiple of 16
-  u32 slots = 0;        // of one stream, 1 .. kMaxSlots
+  u32 chunk_shift = 4;  // chunks are powers of two, so that the device divides by shifting
+  u32 slots = 1;        // of one stream, 1 .. kMaxSlots
   Direction direction[2] = {Direction::kPull, Direction::kPull};
   u64 step_offset[2] = {0, 0};  // of a step's slots within the half
+
+  PURLIN_HD u64 chunk_bytes() const { return u64{1} << chunk_shift; }
 };
 
-struct CallParams {
+// What of a transformation changes the code that runs, and so is compiled into a device program.
+// Everything else about it is in the flows of CallParams.
+struct Form {
+  u32 steps = 1;
+  bool reduces = false;             // step 0 combines its sources
+  bool shared[2] = {false, false};  // every consumer of the step reads one region of a stager
+  bool push[2] = {false, false};    // the step's staging lies at its consumers
+  bool parts = false;               // two steps, and a share holds a region for each consumer
+  bool everyone = true;             // two steps: all ranks consume the second
+  u64 sources = 0;                  // reducing: the ranks that are combined
+};
+
+// One call as a rank sees it, for at most kPeers ranks. Flows of no bytes are pairs that exchange
+// nothing.
+template <u32 kPeers>
+struct CallParamsOf {
+  static constexpr u32 kMostPeers = kPeers;
+
   u32 nranks = 1;
   u32 rank = 0;
-  u32 root = 0;
+  u32 epoch_words = 1;        // of the wire: one for each CTA of the largest grid
   u32 scaled = 0;             // own input is multiplied by the program's scalar while staged
   u32 exchange_in_place = 0;  // in-place AllToAll: a region is overwritten where it was staged from
   u32 ctas[3] = {1, 1, 1};    // of the roles stage, reduce (or consume), gather
   u64 pair_limit = 0;         // pairs of at most so many bytes use packets: all (~0), none (0), or,
                               // in an AllToAllV, those that both ends know to be small
   u64 descriptor = 0;         // describe_call
-  u64 call_hash = 0;          // 0: checking off
+  u64 timeout_ns = 0;
+  u64 scalar = 0;             // bits of a pre-multiplied sum's factor
   const u8* in = nullptr;
   u8* out = nullptr;
-  BufferShape input;   // of step 0
-  BufferShape middle;  // two steps: part_bytes of one region of a share; its total is the share
-  BufferShape output;  // of the last step
   Geometry geometry;
   WireMap map;
-  u64 timeout_ns = 0;
-  u8* peers[kMaxRanks] = {};  // base of every rank's memory as mapped here, own included
+  Extent own;                 // shared[0]: the one region of own input
+  u64 share_bytes = 0;        // two steps: of own share
+  u64 part_bytes = 0;         // parts: of one region of a share
+  u8* peers[kPeers] = {};     // base of every rank's memory as mapped here, own included
+  Extent send[2][kPeers] = {};     // to each peer: step 0 in the user's input, step 1 in the share
+  Extent receive[2][kPeers] = {};  // from each peer: in the share (step 0 of two), else in the output
+  u32 send_signature[kPeers] = {};     // of each pair, see epoch.h
+  u32 receive_signature[kPeers] = {};
 };
+using CallParams = CallParamsOf<kMaxRanks>;
 
-PURLIN_HD Control* control_of(const CallParams& p, u32 rank) {
+template <class Params>
+PURLIN_HD Control* control_of(const Params& p, u32 rank) {
   return reinterpret_cast<Control*>(p.peers[rank]);
 }
 
-PURLIN_HD u64* epoch_word(const CallParams& p, u32 cta) {
+template <class Params>
+PURLIN_HD u64* epoch_word(const Params& p, u32 cta) {
   return reinterpret_cast<u64*>(p.peers[p.rank] + p.map.epochs) + cta;
 }
 
 // Header that `source` writes into the memory of `owner`.
-PURLIN_HD Header* header_at(const CallParams& p, u32 owner, u64 epoch, u32 source) {
+template <class Params>
+PURLIN_HD Header* header_at(const Params& p, u32 owner, u64 epoch, u32 source) {
   return reinterpret_cast<Header*>(p.peers[owner] + p.map.headers) +
          (half_of(epoch) * p.nranks + source);
 }
 
-PURLIN_HD u64* word_at(const CallParams& p, u64 section, u32 owner, u64 index) {
+template <class Params>
+PURLIN_HD u64* word_at(const Params& p, u64 section, u32 owner, u64 index) {
   return reinterpret_cast<u64*>(p.peers[owner] + section) + index;
 }
 
-PURLIN_HD u64 word_index(const CallParams& p, u64 epoch, u32 step, u32 rank, u32 slot) {
+template <class Params>
+PURLIN_HD u64 word_index(const Params& p, u64 epoch, u32 step, u32 rank, u32 slot) {
   return (half_of(epoch) * u64{2} + step) * p.map.flag_words + u64{rank} * p.geometry.slots + slot;
 }
 
 // "Chunk in `slot` from `source` is staged", in the memory of the consumer.
-PURLIN_HD u64* flag_at(const CallParams& p, u32 consumer, u64 epoch, u32 step, u32 source, u32 slot) {
+template <class Params>
+PURLIN_HD u64* flag_at(const Params& p, u32 consumer, u64 epoch, u32 step, u32 source, u32 slot) {
   return word_at(p, p.map.flags, consumer, word_index(p, epoch, step, source, slot));
 }
 
 // "Chunk in `slot` was consumed by `consumer`", in the memory of the stager.
-PURLIN_HD u64* ack_at(const CallParams& p, u32 stager, u64 epoch, u32 step, u32 consumer, u32 slot) {
+template <class Params>
+PURLIN_HD u64* ack_at(const Params& p, u32 stager, u64 epoch, u32 step, u32 consumer, u32 slot) {
   return word_at(p, p.map.acks, stager, word_index(p, epoch, step, consumer, slot));
 }
 
 // "My own chunk for `peer` in `slot` is staged", in own memory.
-PURLIN_HD u64* own_flag_at(const CallParams& p, u64 epoch, u32 peer, u32 slot) {
+template <class Params>
+PURLIN_HD u64* own_flag_at(const Params& p, u64 epoch, u32 peer, u32 slot) {
   return word_at(p, p.map.own, p.rank,
                  half_of(epoch) * p.map.flag_words + u64{peer} * p.geometry.slots + slot);
 }
 
 // First packet that `source` sends in `step` of a call of `steps` steps into the memory of `owner`.
-PURLIN_HD purlin_packet* packets_at(const CallParams& p, u32 owner, u64 epoch, u32 steps, u32 step,
+template <class Params>
+PURLIN_HD purlin_packet* packets_at(const Params& p, u32 owner, u64 epoch, u32 steps, u32 step,
                                     u32 source) {
   auto* packets = reinterpret_cast<purlin_packet*>(p.peers[owner] + p.map.packets);
   const u64 region = (half_of(epoch) * u64{p.nranks} + source) * p.map.packets_per_source;
@@ -105,14 +139,15 @@ PURLIN_HD purlin_packet* packets_at(const CallParams& p, u32 owner, u64 epoch, u
 }
 
 // Where chunk `slot` of the stream stager -> consumer lies. `shared`: all consumers read one stream.
-PURLIN_HD u8* slot_at(const CallParams& p, u64 epoch, u32 step, u32 stager, u32 consumer, bool shared,
+template <class Params>
+PURLIN_HD u8* slot_at(const Params& p, u64 epoch, u32 step, u32 stager, u32 consumer, bool shared,
                       u32 slot) {
   const bool push = p.geometry.direction[step] == Direction::kPush;
   const u32 owner = push ? consumer : stager;
-  const u64 stream = push ? stager : shared ? 0 : consumer;
+  const u32 stream = push ? stager : shared ? 0 : consumer;
   return p.peers[owner] + p.map.staging + half_of(epoch) * p.map.staging_bytes +
          p.geometry.step_offset[step] +
-         (stream * p.geometry.slots + slot) * p.geometry.chunk_bytes;
+         ((u64{stream} * p.geometry.slots + slot) << p.geometry.chunk_shift);
 }
 
 }  // namespace purlin::snac

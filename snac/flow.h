@@ -5,79 +5,106 @@
 
 namespace purlin::snac {
 
+// How the user's buffers and a share are divided, on one rank.
+struct Shapes {
+  BufferShape input;   // of step 0
+  BufferShape middle;  // two steps: part_bytes of one region of a share; its total is the share
+  BufferShape output;  // of the last step
+};
+
 // The share that rank `c` holds between two steps, seen as regions for the second step.
-PURLIN_HD BufferShape share_shape(const Transformation& t, const CallParams& p, u32 c) {
-  BufferShape shape = p.middle;
-  shape.total_bytes = region_extent(p.input, t.steps[0].input, p.nranks, c, c).bytes;
+PURLIN_HD BufferShape share_shape(const Transformation& t, const Shapes& shapes, u32 n, u32 c) {
+  BufferShape shape = shapes.middle;
+  shape.total_bytes = region_extent(shapes.input, t.steps[0].input, n, c, c).bytes;
   if (shares_input(t.steps[1])) shape.part_bytes = shape.total_bytes;
   return shape;
 }
 
-// What own rank offers to `to` in `step`: a place in the user's input (step 0) or in the share.
-PURLIN_HD Extent send_extent(const Transformation& t, const CallParams& p, u32 step, u32 to) {
-  if (!flows(t.steps[step], p.nranks, p.root, p.rank, to)) return {};
-  const BufferShape shape = step == 0 ? p.input : share_shape(t, p, p.rank);
-  return region_extent(shape, t.steps[step].input, p.nranks, p.rank, to);
+// What `rank` offers to `to` in `step`: a place in the user's input (step 0) or in the share.
+PURLIN_HD Extent send_extent(const Transformation& t, const Shapes& shapes, u32 n, u32 root, u32 rank,
+                             u32 step, u32 to) {
+  if (!flows(t.steps[step], n, root, rank, to)) return {};
+  const BufferShape shape = step == 0 ? shapes.input : share_shape(t, shapes, n, rank);
+  return region_extent(shape, t.steps[step].input, n, rank, to);
 }
 
-// What own rank takes from `from` in `step`: a place in the share (step 0 of two) or in the output.
-PURLIN_HD Extent receive_extent(const Transformation& t, const CallParams& p, u32 step, u32 from) {
-  if (!flows(t.steps[step], p.nranks, p.root, from, p.rank)) return {};
-  if (step + 1 < t.step_count) return {0, share_shape(t, p, p.rank).total_bytes};
-  return region_extent(p.output, t.steps[step].output, p.nranks, p.rank, from);
+// What `rank` takes from `from` in `step`: a place in the share (step 0 of two) or in the output.
+PURLIN_HD Extent receive_extent(const Transformation& t, const Shapes& shapes, u32 n, u32 root,
+                                u32 rank, u32 step, u32 from) {
+  if (!flows(t.steps[step], n, root, from, rank)) return {};
+  if (step + 1 < t.step_count) return {0, share_shape(t, shapes, n, rank).total_bytes};
+  return region_extent(shapes.output, t.steps[step].output, n, rank, from);
 }
 
-// One stream of chunks. Within a stream, regions of `part_bytes` are cut one after another, so that
-// no chunk crosses a region's end; part_bytes == bytes unless a share holds several regions.
+// `geometry` says who holds the staging; set_geometry has seen to it that it can.
+PURLIN_HD Form form_of(const Transformation& t, u32 n, const Geometry& geometry) {
+  Form form;
+  form.steps = t.step_count;
+  form.reduces = t.steps[0].consume == Consume::kReduce;
+  form.shared[0] = shares_input(t.steps[0]);
+  form.shared[1] = t.step_count == 2 && shares_input(t.steps[1]);
+  form.parts = t.step_count == 2 && !form.shared[1];
+  form.everyone = t.step_count == 1 || t.steps[1].consumers.kind == RankSetKind::kAll;
+  for (u32 step = 0; step < 2; ++step) form.push[step] = geometry.direction[step] == Direction::kPush;
+  form.sources = t.steps[0].stagers.kind == RankSetKind::kMask
+                     ? t.steps[0].stagers.mask & all_ranks(n)
+                     : all_ranks(n);
+  return form;
+}
+
+// Fills the flows of `p` (nranks and rank are set) and the signatures of its pairs; `call_hash` is 0
+// when checking is off.
+template <class Params>
+PURLIN_HD void set_flows(const Transformation& t, const Shapes& shapes, u32 root, u64 call_hash,
+                         Params* p) {
+  const u32 n = p->nranks;
+  p->own = shares_input(t.steps[0]) && contains(t.steps[0].stagers, p->rank, root)
+               ? region_extent(shapes.input, t.steps[0].input, n, p->rank, p->rank)
+               : Extent{};
+  p->share_bytes = 0;
+  p->part_bytes = 0;
+  if (t.step_count == 2) {
+    const BufferShape share = share_shape(t, shapes, n, p->rank);
+    p->share_bytes = contains(t.steps[0].consumers, p->rank, root) ? share.total_bytes : 0;
+    p->part_bytes = share.part_bytes;
+  }
+  for (u32 peer = 0; peer < n; ++peer) {
+    for (u32 step = 0; step < t.step_count; ++step) {
+      p->send[step][peer] = send_extent(t, shapes, n, root, p->rank, step, peer);
+      p->receive[step][peer] = receive_extent(t, shapes, n, root, p->rank, step, peer);
+    }
+    p->send_signature[peer] = pair_signature(call_hash, p->send[0][peer].bytes);
+    p->receive_signature[peer] = pair_signature(call_hash, p->receive[0][peer].bytes);
+  }
+}
+
+// How one stream is cut into chunks. Regions of `part_bytes` are cut one after another, so that no
+// chunk crosses a region's end; part_bytes == bytes unless a share holds several regions.
 struct Cut {
   u64 bytes = 0;
   u64 part_bytes = 0;
-  u64 chunk_bytes = 1;
+  u32 shift = 4;
 
-  PURLIN_HD u64 chunks_per_part() const { return divide_up(part_bytes, chunk_bytes); }
-  PURLIN_HD u64 chunks() const {
-    if (bytes == 0) return 0;
-    if (part_bytes >= bytes) return divide_up(bytes, chunk_bytes);
-    const u64 whole = bytes / part_bytes;
-    return whole * chunks_per_part() + divide_up(bytes - whole * part_bytes, chunk_bytes);
+  PURLIN_HD u32 chunks_of(u64 some) const {
+    return static_cast<u32>((some + (u64{1} << shift) - 1) >> shift);
   }
-  PURLIN_HD Extent chunk(u64 index) const {
+  PURLIN_HD u32 chunks_per_part() const { return chunks_of(part_bytes); }
+  PURLIN_HD u32 chunks() const {
+    if (part_bytes >= bytes) return chunks_of(bytes);
+    const u64 whole = bytes / part_bytes;
+    return static_cast<u32>(whole) * chunks_per_part() + chunks_of(bytes - whole * part_bytes);
+  }
+  PURLIN_HD Extent chunk(u32 index) const {
+    const u64 size = u64{1} << shift;
     if (part_bytes >= bytes) {
-      const u64 offset = index * chunk_bytes;
-      return {offset, smaller(chunk_bytes, bytes - offset)};
+      const u64 offset = u64{index} << shift;
+      return {offset, smaller(size, bytes - offset)};
     }
-    const u64 part = index / chunks_per_part();
-    const u64 within = (index - part * chunks_per_part()) * chunk_bytes;
-    const u64 end = smaller((part + 1) * part_bytes, bytes);
-    const u64 offset = part * part_bytes + within;
-    return {offset, smaller(chunk_bytes, end - offset)};
+    const u32 part = index / chunks_per_part();
+    const u64 begin = u64{part} * part_bytes;
+    const u64 offset = begin + (u64{index - part * chunks_per_part()} << shift);
+    return {offset, smaller(size, smaller(begin + part_bytes, bytes) - offset)};
   }
 };
-
-// How the stream of `bytes` bytes of `step` is cut.
-PURLIN_HD Cut cut_stream(const Transformation& t, const CallParams& p, u64 bytes) {
-  const bool several = t.step_count == 2 && !shares_input(t.steps[1]);
-  return Cut{bytes, several ? p.middle.part_bytes : bytes, p.geometry.chunk_bytes};
-}
-
-// Bytes that own rank expects from `from` in the first step: what the pair's header must say.
-PURLIN_HD u64 expected_bytes(const Transformation& t, const CallParams& p, u32 from) {
-  return receive_extent(t, p, 0, from).bytes;
-}
-
-// The same two for the pairs that use packets; no bytes for the others.
-PURLIN_HD Extent packets_out(const Transformation& t, const CallParams& p, u32 step, u32 to) {
-  const Extent extent = send_extent(t, p, step, to);
-  return extent.bytes <= p.pair_limit ? extent : Extent{extent.offset, 0};
-}
-PURLIN_HD Extent packets_in(const Transformation& t, const CallParams& p, u32 step, u32 from) {
-  const Extent extent = receive_extent(t, p, step, from);
-  return extent.bytes <= p.pair_limit ? extent : Extent{extent.offset, 0};
-}
-
-PURLIN_HD bool peer_sends_packets(const Transformation& t, const CallParams& p, u32 from) {
-  if (packets_in(t, p, 0, from).bytes != 0) return true;
-  return t.step_count == 2 && packets_in(t, p, 1, from).bytes != 0;
-}
 
 }  // namespace purlin::snac

@@ -2,7 +2,7 @@
 // peer. That is what lets two staging halves suffice, and what finds ranks that disagree.
 #pragma once
 
-#include "snac/flow.h"
+#include "snac/call.h"
 
 namespace purlin::snac {
 
@@ -13,17 +13,23 @@ struct Site {
   u64 chunk = 0;
 };
 
+// Packets that a peer is to send for one block: where, tagged how, how many bytes (0: none).
+struct Expected {
+  const purlin_packet* slots = nullptr;
+  u64 tag = 0;
+  u64 bytes = 0;
+  Site site;
+};
+
 // Sent by the lanes of the first CTA, a peer each, nearest distance first.
-template <class Env>
-PURLIN_HD void send_headers(Env& env, const CallParams& p, u64 epoch) {
-  const Transformation& t = env.transformation();
+template <class Env, class Params>
+PURLIN_HD void send_headers(Env& env, const Params& p, u64 epoch) {
   const u32 n = env.nranks();
   for (u32 d = 1 + env.lane(); d < n; d += env.lanes()) {
     const u32 peer = (p.rank + d) % n;
-    const u64 bytes = send_extent(t, p, 0, peer).bytes;
-    const u64 tag = packet_tag(epoch, pair_signature(p.call_hash, bytes));
+    const u64 tag = packet_tag(epoch, env.send_signature(peer));
     Header* header = header_at(p, peer, epoch, p.rank);
-    env.send_word(&header->bytes, bytes, tag);
+    env.send_word(&header->bytes, env.send(0, peer).bytes, tag);
     env.send_word(&header->call, p.descriptor, tag);
     env.ring(peer);
   }
@@ -31,16 +37,15 @@ PURLIN_HD void send_headers(Env& env, const CallParams& p, u64 epoch) {
 
 // Whether the header of `peer` has arrived. A header that contradicts own call stops the rank:
 // `agrees` is then false and the record written.
-template <class Env>
-PURLIN_HD bool header_arrived(Env& env, const CallParams& p, u64 epoch, u32 peer, bool* agrees) {
+template <class Env, class Params>
+PURLIN_HD bool header_arrived(Env& env, const Params& p, u64 epoch, u32 peer, bool* agrees) {
   const Header* header = header_at(p, p.rank, epoch, peer);
   u64 call = 0;
   u64 bytes = 0;
   const u64 tag = env.read_packet(&header->call, &call);
   if (tag_epoch(tag) != epoch) return false;
   if (env.read_packet(&header->bytes, &bytes) != tag) return false;
-  const u64 expected = expected_bytes(env.transformation(), p, peer);
-  if (tag_signature(tag) != pair_signature(p.call_hash, expected)) {
+  if (tag_signature(tag) != env.receive_signature(peer)) {
     StopRecord record;
     record.kind = StopKind::kMismatch;
     record.rank = p.rank;
@@ -48,7 +53,7 @@ PURLIN_HD bool header_arrived(Env& env, const CallParams& p, u64 epoch, u32 peer
     record.epoch = epoch;
     record.expected_call = p.descriptor;
     record.found_call = call;
-    record.expected_bytes = expected;
+    record.expected_bytes = env.receive(0, peer).bytes;
     record.found_bytes = bytes;
     env.stop(record);
     *agrees = false;
@@ -57,8 +62,8 @@ PURLIN_HD bool header_arrived(Env& env, const CallParams& p, u64 epoch, u32 peer
 }
 
 // Waits for the headers of the peers that `wanted(peer)` selects, a lane each. False: stop.
-template <class Env, class Wanted>
-PURLIN_HD bool wait_headers(Env& env, const CallParams& p, u64 epoch, Wanted wanted) {
+template <class Env, class Params, class Wanted>
+PURLIN_HD bool wait_headers(Env& env, const Params& p, u64 epoch, Wanted wanted) {
   const u32 n = env.nranks();
   for (u32 d = 1 + env.lane(); d < n; d += env.lanes()) {
     const u32 peer = (p.rank + n - d) % n;

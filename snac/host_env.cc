@@ -14,6 +14,16 @@ long futex(u32* word, int operation, u32 value, const timespec* timeout) {
   return syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
 }
 
+// Leaves the record unless there is one already.
+void leave_record(Control* control, const StopRecord& record) {
+  if (__atomic_exchange_n(&control->claimed, 1u, __ATOMIC_ACQ_REL) != 0) return;
+  control->record = record;
+  __atomic_store_n(&control->recorded, 1u, __ATOMIC_RELEASE);
+}
+
+// A peer that refuses its call and makes a right one next is no error: it gets this long.
+constexpr u64 kRefusalGraceNs = 1'000'000'000;
+
 }  // namespace
 
 void HostEnv::relax() {
@@ -51,22 +61,32 @@ void HostEnv::end_sleep() {
   __atomic_store_n(&control_of(p_, p_.rank)->sleeping, 0u, __ATOMIC_RELAXED);
 }
 
-bool HostEnv::expired(std::chrono::steady_clock::time_point begin) const {
-  const auto waited = std::chrono::steady_clock::now() - begin;
-  return static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count()) >
-         p_.timeout_ns;
+StopKind HostEnv::hopeless_because(u32 peer, std::chrono::steady_clock::time_point begin) const {
+  const u64 waited = static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::steady_clock::now() - begin).count());
+  if (waited > p_.timeout_ns) return StopKind::kTimeout;
+  if (peer != p_.rank && peer_left_ != nullptr && *peer_left_ && (*peer_left_)(peer))
+    return StopKind::kPeerLost;
+  if (waited > kRefusalGraceNs &&
+      __atomic_load_n(&control_of(p_, peer)->refused, __ATOMIC_ACQUIRE) == epoch_)
+    return StopKind::kRefused;
+  return StopKind::kNone;
 }
 
-void HostEnv::report_timeout(Site site) {
+StopRecord HostEnv::record_at(StopKind kind, Site site) const {
   StopRecord record;
-  record.kind = StopKind::kTimeout;
+  record.kind = kind;
   record.rank = p_.rank;
   record.peer = site.peer;
   record.step = site.step;
   record.epoch = epoch_;
   record.chunk = site.chunk;
   record.expected_call = p_.descriptor;
-  stop(record);
+  return record;
+}
+
+void HostEnv::note_stop(Site site) {
+  leave_record(control_of(p_, p_.rank), record_at(StopKind::kTold, site));
 }
 
 bool HostEnv::disagrees(u32 peer) {
@@ -79,11 +99,7 @@ bool HostEnv::disagrees(u32 peer) {
 void HostEnv::stop(const StopRecord& record) { stop_ranks(p_.peers, p_.nranks, p_.rank, record); }
 
 void stop_ranks(u8* const* peers, u32 nranks, u32 rank, const StopRecord& record) {
-  auto* own = reinterpret_cast<Control*>(peers[rank]);
-  if (__atomic_exchange_n(&own->claimed, 1u, __ATOMIC_ACQ_REL) == 0) {
-    own->record = record;
-    __atomic_store_n(&own->recorded, 1u, __ATOMIC_RELEASE);
-  }
+  leave_record(reinterpret_cast<Control*>(peers[rank]), record);
   for (u32 d = 0; d < nranks; ++d) {
     auto* control = reinterpret_cast<Control*>(peers[(rank + d) % nranks]);
     u32 none = 0;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 
 #include "snac/header.h"
 
@@ -15,12 +16,17 @@ struct HostPatience {
   u32 yields = 200;
 };
 
+// Asked now and then by a rank that waits: whether `peer` has left for good, so that what has not
+// arrived never will. May be empty.
+using PeerLeft = std::function<bool(u32 peer)>;
+
 // Leaves `record` in the memory of `rank` (the first one wins), then stops that rank and all peers.
 // `peers` holds the mapped base of every rank's memory. From any thread.
 void stop_ranks(u8* const* peers, u32 nranks, u32 rank, const StopRecord& record);
 
 class HostEnv {
  public:
+  using Params = CallParams;
   static constexpr u64 kBlockBytes = 512;
   static constexpr u32 kMaxSources = kMaxRanks;
 
@@ -32,13 +38,17 @@ class HostEnv {
   };
 
   // All references must outlive the env. One env serves one call on one thread.
-  HostEnv(const Transformation& transformation, const CallParams& params,
+  HostEnv(const Form& form, const CallParams& params,
           const purlin_host_atom& atom, const purlin_constants& constants, HostPatience patience,
-          u64 epoch)
-      : transformation_(transformation), p_(params), atom_(atom), constants_(constants),
-        patience_(patience), epoch_(epoch) {}
+          const PeerLeft* peer_left, u64 epoch)
+      : form_(form), p_(params), atom_(atom), constants_(constants),
+        patience_(patience), peer_left_(peer_left), epoch_(epoch) {}
 
-  const Transformation& transformation() const { return transformation_; }
+  const Form& form() const { return form_; }
+  const Extent& send(u32 step, u32 peer) const { return p_.send[step][peer]; }
+  const Extent& receive(u32 step, u32 peer) const { return p_.receive[step][peer]; }
+  u32 send_signature(u32 peer) const { return p_.send_signature[peer]; }
+  u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
   u32 nranks() const { return p_.nranks; }
   u32 lane() const { return 0; }
   u32 lanes() const { return 1; }
@@ -69,18 +79,15 @@ class HostEnv {
   }
   void slice(Block& piece, const Block& whole, u64 offset, u64) { piece.data = whole.data + offset; }
   void store(u8* to, const Block& block, u64 bytes) { std::memcpy(to, block.data, bytes); }
-  void send(purlin_packet* slots, const Block& block, u64 bytes, u64 tag) {
+  void send_block(purlin_packet* slots, const Block& block, u64 bytes, u64 tag) {
     atom_.send_packets(slots, block.data, bytes, tag);
   }
-  bool receive(const purlin_packet* slots, Block& block, u64 bytes, u64 tag, Site site) {
-    block.data = block.own;
-    const u64 packets = divide_up(bytes, 8);
-    u64 arrived = atom_.receive_packets(slots, block.own, bytes, tag, 0);
-    if (arrived == packets) return true;
-    return wait([&] {
-      arrived = atom_.receive_packets(slots, block.own, bytes, tag, arrived);
-      return arrived == packets;
-    }, site);
+  // Fills blocks[i] for each expected[i] that has bytes; the other blocks stay as they are. False:
+  // stop.
+  bool receive_all(const Expected* expected, Block* blocks, u32 count) {
+    for (u32 i = 0; i < count; ++i)
+      if (expected[i].bytes != 0 && !receive_block(expected[i], blocks[i])) return false;
+    return true;
   }
   // blocks[0] becomes the combination of all.
   void reduce(Block* blocks, u32 sources, u64 bytes) {
@@ -100,9 +107,9 @@ class HostEnv {
   template <class Poll>
   bool wait(Poll poll, Site site) {
     for (u32 i = 0; i < patience_.spins; ++i) {
-      if (poll()) return !stopped();
+      if (poll()) return go_on(site);
       relax();
-      if (i % 64 == 63 && stopped()) return false;
+      if (i % 64 == 63 && !go_on(site)) return false;
     }
     return wait_slowly(poll, site);
   }
@@ -115,18 +122,33 @@ class HostEnv {
   void stop(const StopRecord& record);
 
  private:
+  bool receive_block(const Expected& expected, Block& block) {
+    block.data = block.own;
+    const u64 packets = divide_up(expected.bytes, 8);
+    u64 arrived = atom_.receive_packets(expected.slots, block.own, expected.bytes, expected.tag, 0);
+    if (arrived == packets) return true;
+    return wait([&] {
+      arrived =
+          atom_.receive_packets(expected.slots, block.own, expected.bytes, expected.tag, arrived);
+      return arrived == packets;
+    }, expected.site);
+  }
+
   template <class Poll>
   bool wait_slowly(Poll poll, Site site) {
     const auto begin = std::chrono::steady_clock::now();
     for (u32 round = 0;; ++round) {
-      if (poll()) return !stopped();
-      if (stopped() || disagrees(site.peer)) return false;
-      if (expired(begin)) {
-        report_timeout(site);
+      if (poll()) return go_on(site);
+      if (!go_on(site) || disagrees(site.peer)) return false;
+      // Asked before the last poll: what a peer sent before it left is there by then.
+      const StopKind hopeless = hopeless_because(site.peer, begin);
+      if (hopeless != StopKind::kNone) {
+        if (poll()) return go_on(site);
+        give_up(hopeless, site);
         return false;
       }
       if (round < patience_.yields) yield();
-      else if (sleep_unless(poll)) return !stopped();
+      else if (sleep_unless(poll)) return go_on(site);
     }
   }
   // Announces the sleep, polls once more, sleeps at most a millisecond. True: the poll succeeded.
@@ -139,8 +161,17 @@ class HostEnv {
     return arrived;
   }
 
-  bool expired(std::chrono::steady_clock::time_point begin) const;
-  void report_timeout(Site site);
+  // Whether no stop was asked for; notes where this rank stood if one was.
+  bool go_on(Site site) {
+    if (!stopped()) return true;
+    note_stop(site);
+    return false;
+  }
+  void note_stop(Site site);
+  StopRecord record_at(StopKind kind, Site site) const;
+  // Why waiting for `peer` any longer is in vain, or kNone.
+  StopKind hopeless_because(u32 peer, std::chrono::steady_clock::time_point begin) const;
+  void give_up(StopKind kind, Site site) { stop(record_at(kind, site)); }
   bool disagrees(u32 peer);
   u32 prepare_sleep();
   void sleep(u32 seen);
@@ -148,11 +179,12 @@ class HostEnv {
   static void relax();
   static void yield();
 
-  const Transformation& transformation_;
+  const Form& form_;
   const CallParams& p_;
   const purlin_host_atom& atom_;
   const purlin_constants& constants_;
   const HostPatience patience_;
+  const PeerLeft* const peer_left_;
   const u64 epoch_;
 };
 

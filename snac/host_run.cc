@@ -1,5 +1,7 @@
 #include "snac/host_run.h"
 
+#include <algorithm>
+
 #include "snac/latency.h"
 #include "snac/throughput.h"
 
@@ -19,18 +21,18 @@ void done_of(void* snac, std::uint64_t index) { static_cast<HostThroughput*>(sna
 constexpr purlin_snac_calls kCalls = {sizeof(purlin_snac_calls), 0, segment_of, ready_of, done_of};
 
 HostEnv environment(const HostCall& call) {
-  return HostEnv(*call.transformation, *call.params, *call.atom, *call.constants, call.patience,
-                 call.epoch);
+  return HostEnv(*call.form, *call.params, *call.atom, *call.constants, call.patience,
+                 call.peer_left, call.epoch);
 }
 
 // All CTAs of a role for one round, in index order, each to its end.
-bool run_role(HostEnv& env, const HostCall& call, Role role, u64 round, u64* rounds) {
+bool run_role(HostEnv& env, const HostCall& call, Role role, u32 round, u32* rounds) {
   const u32 ctas = call.params->ctas[static_cast<u32>(role)];
   const purlin_group group = {sizeof(purlin_group), 0, 1, 0, nullptr, 0};
   for (u32 cta = 0; cta < ctas; ++cta) {
     HostThroughput work(env, *call.params, call.epoch, role, cta, round, 1);
     if (work.rounds() <= round) continue;
-    *rounds = larger(*rounds, round + 1);
+    *rounds = std::max(*rounds, round + 1);
     if (call.atom->run(call.constants, &group, &kCalls, &work) != 0) return false;
   }
   return true;
@@ -49,13 +51,13 @@ bool run_throughput(const HostCall& call) {
   HostEnv env = environment(call);
   const CallParams& p = *call.params;
   send_headers(env, p, call.epoch);
-  u64 rounds = 1;
-  for (u64 round = 0; round < rounds; ++round) {
+  u32 rounds = 1;
+  for (u32 round = 0; round < rounds; ++round) {
     for (Role role : {Role::kStage, Role::kReduce, Role::kGather}) {
-      if (!has_role(*call.transformation, role)) continue;
-      u64 reached = round;
+      if (!has_role(*call.form, role)) continue;
+      u32 reached = round;
       if (!run_role(env, call, role, round, &reached)) return false;
-      if (reached > round) rounds = larger(rounds, round + 2);
+      if (reached > round) rounds = std::max(rounds, round + 2);
     }
     if (round == 0 && !wait_headers(env, p, call.epoch, [](u32) { return true; })) return false;
   }

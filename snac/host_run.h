@@ -8,11 +8,12 @@ namespace purlin::snac {
 
 // What a host rank brings to a call. All pointers outlive the call; nothing is owned.
 struct HostCall {
-  const Transformation* transformation = nullptr;
+  const Form* form = nullptr;
   const CallParams* params = nullptr;
   const purlin_host_atom* atom = nullptr;
   const purlin_constants* constants = nullptr;
   HostPatience patience;
+  const PeerLeft* peer_left = nullptr;
   u64 epoch = 0;
 };
 

@@ -7,6 +7,7 @@
 // and for all peers: in-place forms need nothing more.
 #pragma once
 
+#include "snac/flow.h"
 #include "snac/header.h"
 
 namespace purlin::snac {
@@ -14,17 +15,18 @@ namespace purlin::snac {
 template <class Env>
 class Latency {
  public:
-  PURLIN_HD Latency(Env& env, const CallParams& params, u64 epoch)
-      : env_(env), p_(params), t_(env.transformation()), n_(env.nranks()), epoch_(epoch) {}
+  using Params = typename Env::Params;
+
+  PURLIN_HD Latency(Env& env, const Params& params, u64 epoch)
+      : env_(env), p_(params), form_(env.form()), n_(env.nranks()), epoch_(epoch) {}
 
   // False: the rank stopped.
   PURLIN_HD bool run() {
-    send_headers(env_, p_, epoch_);
     send_first();
+    send_headers(env_, p_, epoch_);
     if (!consume_first()) return false;
-    if (t_.step_count == 2 && !consume_second()) return false;
-    return wait_headers(env_, p_, epoch_,
-                        [&](u32 peer) { return !peer_sends_packets(t_, p_, peer); });
+    if (form_.steps == 2 && !consume_second()) return false;
+    return wait_headers(env_, p_, epoch_, [&](u32 peer) { return !sends_packets(peer); });
   }
 
  private:
@@ -36,186 +38,209 @@ class Latency {
     const u64 begin = block * kBlockBytes;
     return begin >= region_bytes ? 0 : smaller(kBlockBytes, region_bytes - begin);
   }
+  PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
+  PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
 
-  PURLIN_HD u64 tag_to(u32 peer) const {
-    return packet_tag(epoch_, pair_signature(p_.call_hash, send_extent(t_, p_, 0, peer).bytes));
+  // Bytes that go by packets: none for pairs that are staged.
+  PURLIN_HD u64 outgoing(u32 step, u32 to) const {
+    const u64 bytes = env_.send(step, to).bytes;
+    return bytes <= p_.pair_limit ? bytes : 0;
   }
-  PURLIN_HD u64 tag_from(u32 peer) const {
-    return packet_tag(epoch_, pair_signature(p_.call_hash, expected_bytes(t_, p_, peer)));
+  PURLIN_HD u64 incoming(u32 step, u32 from) const {
+    const u64 bytes = env_.receive(step, from).bytes;
+    return bytes <= p_.pair_limit ? bytes : 0;
   }
+  PURLIN_HD bool sends_packets(u32 peer) const {
+    return incoming(0, peer) != 0 || (form_.steps == 2 && incoming(1, peer) != 0);
+  }
+
+  PURLIN_HD u64 tag_to(u32 peer) const { return packet_tag(epoch_, env_.send_signature(peer)); }
+  PURLIN_HD u64 tag_from(u32 peer) const { return packet_tag(epoch_, env_.receive_signature(peer)); }
 
   PURLIN_HD purlin_packet* outbox(u32 peer, u32 step, u64 block) const {
-    return packets_at(p_, peer, epoch_, t_.step_count, step, p_.rank) + block * kBlockPackets;
+    return packets_at(p_, peer, epoch_, form_.steps, step, p_.rank) + block * kBlockPackets;
   }
   PURLIN_HD const purlin_packet* inbox(u32 peer, u32 step, u64 block) const {
-    return packets_at(p_, p_.rank, epoch_, t_.step_count, step, peer) + block * kBlockPackets;
+    return packets_at(p_, p_.rank, epoch_, form_.steps, step, peer) + block * kBlockPackets;
   }
 
-  PURLIN_HD void load_input(Block& block, const u8* from, u64 bytes) {
-    env_.load(block, from, bytes);
+  // What is expected from `peer` in block b of `step`; no bytes: nothing.
+  PURLIN_HD Expected expect(u32 peer, u32 step, u64 b) const {
+    return Expected{inbox(peer, step, b), tag_from(peer), bytes_in_block(incoming(step, peer), b),
+                    Site{peer, step, b * kBlockPackets}};
+  }
+
+  PURLIN_HD void load_input(Block& block, u64 offset, u64 bytes) {
+    env_.load(block, p_.in + offset, bytes);
     if (p_.scaled) env_.scale(block, bytes);
   }
 
+  // ---- Phase A ------------------------------------------------------------------------------
+
   PURLIN_HD void send_first() {
     u64 longest = 0;
-    PURLIN_UNROLL
-    for (u32 d = 1; d < n_; ++d)
-      longest = larger(longest, packets_out(t_, p_, 0, (p_.rank + d) % n_).bytes);
+    for (u32 d = 1; d < n_; ++d) longest = larger(longest, outgoing(0, peer_at(d)));
     for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
-      if (shares_input(t_.steps[0])) {
+      if (form_.shared[0]) {
         Block block;
-        load_input(block, p_.in + b * kBlockBytes, bytes_in_block(longest, b));
+        load_input(block, p_.own.offset + b * kBlockBytes, bytes_in_block(longest, b));
         send_shared(block, 0, b);
       } else {
         PURLIN_UNROLL
-        for (u32 d = 1; d < n_; ++d) {
-          const u32 peer = (p_.rank + d) % n_;
-          const Extent extent = packets_out(t_, p_, 0, peer);
-          const u64 bytes = bytes_in_block(extent.bytes, b);
+        for (u32 d = 1; d < Env::kMaxSources; ++d) {
+          if (d >= n_) break;
+          const u64 bytes = bytes_in_block(outgoing(0, peer_at(d)), b);
           if (bytes == 0) continue;
           Block block;
-          load_input(block, p_.in + extent.offset + b * kBlockBytes, bytes);
-          env_.send(outbox(peer, 0, b), block, bytes, tag_to(peer));
+          load_input(block, env_.send(0, peer_at(d)).offset + b * kBlockBytes, bytes);
+          env_.send_block(outbox(peer_at(d), 0, b), block, bytes, tag_to(peer_at(d)));
         }
       }
     }
-    PURLIN_UNROLL
-    for (u32 d = 1; d < n_; ++d) env_.ring((p_.rank + d) % n_);
+    ring_all();
   }
 
   // One region that every consumer of `step` reads.
   PURLIN_HD void send_shared(const Block& block, u32 step, u64 b) {
     PURLIN_UNROLL
-    for (u32 d = 1; d < n_; ++d) {
-      const u32 peer = (p_.rank + d) % n_;
-      const u64 bytes = bytes_in_block(packets_out(t_, p_, step, peer).bytes, b);
-      if (bytes != 0) env_.send(outbox(peer, step, b), block, bytes, tag_to(peer));
+    for (u32 d = 1; d < Env::kMaxSources; ++d) {
+      if (d >= n_) break;
+      const u32 peer = peer_at(d);
+      const u64 bytes = bytes_in_block(outgoing(step, peer), b);
+      if (bytes != 0) env_.send_block(outbox(peer, step, b), block, bytes, tag_to(peer));
     }
   }
 
-  PURLIN_HD bool receive(Block& block, u32 peer, u32 step, u64 b, u64 bytes) {
-    return env_.receive(inbox(peer, step, b), block, bytes, tag_from(peer),
-                        Site{peer, step, b * kBlockPackets});
+  PURLIN_HD void ring_all() {
+    for (u32 d = 1; d < n_; ++d) env_.ring(peer_at(d));
   }
+
+  // ---- Phase B ------------------------------------------------------------------------------
 
   PURLIN_HD bool consume_first() {
-    const bool one_output = t_.step_count == 2 || t_.steps[0].consume == Consume::kReduce;
     u64 longest = 0;
-    PURLIN_UNROLL
-    for (u32 s = 0; s < n_; ++s) longest = larger(longest, packets_in(t_, p_, 0, s).bytes);
+    for (u32 s = 0; s < n_; ++s) longest = larger(longest, incoming(0, s));
     for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
-      if (!(one_output ? consume_into_one(b) : consume_each(b))) return false;
+      const bool one = form_.steps == 2 || form_.reduces;
+      if (!(form_.reduces ? reduce_block(b) : one ? copy_block(b) : consume_each(0, b))) return false;
     }
-    if (t_.step_count == 2) {
-      PURLIN_UNROLL
-      for (u32 d = 1; d < n_; ++d) env_.ring((p_.rank + d) % n_);
-    }
+    if (form_.steps == 2) ring_all();
     return true;
   }
 
-  // Each source's bytes to a place of their own.
-  PURLIN_HD bool consume_each(u64 b) {
+  // Each source's bytes to a place of their own. Index d - 1 is the distance to the source.
+  PURLIN_HD bool consume_each(u32 step, u64 b) {
+    Expected expected[Env::kMaxSources];
+    Block blocks[Env::kMaxSources];
     PURLIN_UNROLL
-    for (u32 d = 0; d < n_; ++d) {
-      const u32 peer = (p_.rank + n_ - d) % n_;
-      const Extent to = packets_in(t_, p_, 0, peer);
-      const u64 bytes = bytes_in_block(to.bytes, b);
-      if (bytes == 0) continue;
-      Block block;
-      if (d == 0) {
-        const u8* from = p_.in + send_extent(t_, p_, 0, p_.rank).offset + b * kBlockBytes;
-        if (from == p_.out + to.offset + b * kBlockBytes) continue;
-        env_.load(block, from, bytes);
-      } else if (!receive(block, peer, 0, b, bytes)) {
-        return false;
-      }
-      env_.store(p_.out + to.offset + b * kBlockBytes, block, bytes);
+    for (u32 d = 1; d < Env::kMaxSources; ++d) {
+      if (d >= n_) break;
+      expected[d - 1] = expect(peer_behind(d), step, b);
+    }
+    if (step == 0) copy_own(b);
+    if (!env_.receive_all(expected, blocks, n_ - 1)) return false;
+    PURLIN_UNROLL
+    for (u32 d = 1; d < Env::kMaxSources; ++d) {
+      if (d >= n_) break;
+      const u64 bytes = expected[d - 1].bytes;
+      const u64 to = env_.receive(step, peer_behind(d)).offset + b * kBlockBytes;
+      if (bytes != 0) env_.store(p_.out + to, blocks[d - 1], bytes);
     }
     return true;
   }
 
-  // All sources, in rank order, to one block; then on to where the second step wants it.
-  PURLIN_HD bool consume_into_one(u64 b) {
-    const Step& first = t_.steps[0];
+  PURLIN_HD void copy_own(u64 b) {
+    const u64 bytes = bytes_in_block(incoming(0, p_.rank), b);
+    const u8* from = p_.in + env_.send(0, p_.rank).offset + b * kBlockBytes;
+    u8* to = p_.out + env_.receive(0, p_.rank).offset + b * kBlockBytes;
+    if (bytes == 0 || from == to) return;
+    Block block;
+    env_.load(block, from, bytes);
+    env_.store(to, block, bytes);
+  }
+
+  // Sources in rank order; which they are is a constant of the program, so indices are too.
+  PURLIN_HD bool reduce_block(u64 b) {
+    Expected expected[Env::kMaxSources];
     Block blocks[Env::kMaxSources];
     u32 sources = 0;
     u64 bytes = 0;
     PURLIN_UNROLL
-    for (u32 s = 0; s < n_; ++s) {
-      if (!flows(first, n_, p_.root, s, p_.rank)) continue;
-      bytes = bytes_in_block(packets_in(t_, p_, 0, s).bytes, b);
+    for (u32 s = 0; s < Env::kMaxSources; ++s) {
+      if (s >= n_) break;
+      if ((form_.sources >> s & 1) == 0) continue;
+      expected[sources] = expect(s, 0, b);
+      bytes = expected[sources].bytes;
       if (s == p_.rank) {
-        load_input(blocks[sources], p_.in + send_extent(t_, p_, 0, s).offset + b * kBlockBytes,
-                   bytes);
-      } else if (!receive(blocks[sources], s, 0, b, bytes)) {
-        return false;
+        load_input(blocks[sources], env_.send(0, s).offset + b * kBlockBytes, bytes);
+        expected[sources].bytes = 0;
       }
       ++sources;
     }
-    if (sources == 0) return true;
-    if (first.consume == Consume::kReduce) env_.reduce(blocks, sources, bytes);
-    const Block& result = blocks[0];
-    if (t_.step_count == 1) {
-      env_.store(p_.out + packets_in(t_, p_, 0, p_.rank).offset + b * kBlockBytes, result, bytes);
-      return true;
+    if (bytes == 0) return true;
+    if (!env_.receive_all(expected, blocks, sources)) return false;
+    env_.reduce(blocks, sources, bytes);
+    return place(blocks[0], b, bytes);
+  }
+
+  // Two steps that copy: one source.
+  PURLIN_HD bool copy_block(u64 b) {
+    u32 source = 0;
+    for (u32 s = 0; s < n_; ++s)
+      if (incoming(0, s) != 0) source = s;
+    Expected expected = expect(source, 0, b);
+    const u64 bytes = expected.bytes;
+    Block block;
+    if (source == p_.rank) {
+      env_.load(block, p_.in + env_.send(0, source).offset + b * kBlockBytes, bytes);
+      expected.bytes = 0;
     }
-    pass_on(result, b, bytes);
+    if (!env_.receive_all(&expected, &block, 1)) return false;
+    return place(block, b, bytes);
+  }
+
+  PURLIN_HD bool place(const Block& result, u64 b, u64 bytes) {
+    if (form_.steps == 2) pass_on(result, b, bytes);
+    else env_.store(p_.out + env_.receive(0, p_.rank).offset + b * kBlockBytes, result, bytes);
     return true;
   }
 
   // The result of the first step: into own output and to the second step's consumers.
   PURLIN_HD void pass_on(const Block& result, u64 b, u64 bytes) {
-    const Step& second = t_.steps[1];
-    if (shares_input(second)) {
-      if (flows(second, n_, p_.root, p_.rank, p_.rank))
-        env_.store(p_.out + packets_in(t_, p_, 1, p_.rank).offset + b * kBlockBytes, result,
-                   bytes);
+    if (form_.shared[1]) {
+      if (env_.receive(1, p_.rank).bytes != 0)
+        env_.store(p_.out + env_.receive(1, p_.rank).offset + b * kBlockBytes, result, bytes);
       send_shared(result, 1, b);
       return;
     }
     // The share holds a region for each consumer: cut the block where regions end.
-    PURLIN_UNROLL
     for (u32 d = 0; d < n_; ++d) {
-      const u32 peer = (p_.rank + d) % n_;
-      const Extent part = packets_out(t_, p_, 1, peer);
+      const u32 peer = peer_at(d);
+      const Extent part = env_.send(1, peer);
       const u64 begin = larger(part.offset, b * kBlockBytes);
       const u64 end = smaller(part.offset + part.bytes, b * kBlockBytes + bytes);
       if (begin >= end) continue;
       Block piece;
       env_.slice(piece, result, begin - b * kBlockBytes, end - begin);
-      if (d == 0) {
-        env_.store(p_.out + packets_in(t_, p_, 1, peer).offset + (begin - part.offset), piece,
-                   end - begin);
-      } else {
-        env_.send(packets_at(p_, peer, epoch_, 2, 1, p_.rank) + (begin - part.offset) / 8, piece,
-                  end - begin, tag_to(peer));
-      }
+      const u64 within = begin - part.offset;
+      if (d == 0) env_.store(p_.out + env_.receive(1, peer).offset + within, piece, end - begin);
+      else env_.send_block(outbox(peer, 1, 0) + within / 8, piece, end - begin, tag_to(peer));
     }
   }
 
+  // ---- Phase C ------------------------------------------------------------------------------
+
   PURLIN_HD bool consume_second() {
     u64 longest = 0;
-    PURLIN_UNROLL
-    for (u32 d = 1; d < n_; ++d)
-      longest = larger(longest, packets_in(t_, p_, 1, (p_.rank + n_ - d) % n_).bytes);
-    for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
-      PURLIN_UNROLL
-      for (u32 d = 1; d < n_; ++d) {
-        const u32 peer = (p_.rank + n_ - d) % n_;
-        const Extent to = packets_in(t_, p_, 1, peer);
-        const u64 bytes = bytes_in_block(to.bytes, b);
-        if (bytes == 0) continue;
-        Block block;
-        if (!receive(block, peer, 1, b, bytes)) return false;
-        env_.store(p_.out + to.offset + b * kBlockBytes, block, bytes);
-      }
-    }
+    for (u32 d = 1; d < n_; ++d) longest = larger(longest, incoming(1, peer_behind(d)));
+    for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride())
+      if (!consume_each(1, b)) return false;
     return true;
   }
 
   Env& env_;
-  const CallParams& p_;
-  const Transformation& t_;
+  const Params& p_;
+  const Form form_;
   const u32 n_;
   const u64 epoch_;
 };

@@ -67,70 +67,70 @@ std::string refuse_transformation(const Transformation& t, u32 n) {
   return {};
 }
 
-void set_shapes(Collective collective, const Transformation& t, const CallSizes& sizes, bool one_shot,
-                CallParams* p) {
-  const u32 n = p->nranks;
+Shapes shapes_of(Collective collective, const Transformation& t, const CallSizes& sizes, bool one_shot,
+                 u32 n, u32 rank) {
+  Shapes shapes;
   const u64 es = sizes.element_bytes;
   const u64 bytes = sizes.count * es;
-  p->middle = uniform(0, 0);
   switch (collective) {
     case Collective::kAllReduce:
     case Collective::kBroadcast:
     case Collective::kReduce:
-      p->input = p->output =
+      shapes.input = shapes.output =
           one_shot ? uniform(bytes, bytes) : uniform(share_bytes(sizes.count, n, es), bytes);
-      return;
+      return shapes;
     case Collective::kAllGatherV:
-      p->input = listed(sizes.recv_counts + p->rank, nullptr, es);
-      p->output = listed(sizes.recv_counts, sizes.recv_displs, es);
-      return;
+      shapes.input = listed(sizes.recv_counts + rank, nullptr, es);
+      shapes.output = listed(sizes.recv_counts, sizes.recv_displs, es);
+      return shapes;
     case Collective::kReduceScatterV:
-      p->input = listed(sizes.send_counts, sizes.send_displs, es);
-      p->output = listed(sizes.send_counts + p->rank, nullptr, es);
-      return;
+      shapes.input = listed(sizes.send_counts, sizes.send_displs, es);
+      shapes.output = listed(sizes.send_counts + rank, nullptr, es);
+      return shapes;
     case Collective::kAllToAllV:
-      p->input = listed(sizes.send_counts, sizes.send_displs, es);
-      p->output = listed(sizes.recv_counts, sizes.recv_displs, es);
-      return;
+      shapes.input = listed(sizes.send_counts, sizes.send_displs, es);
+      shapes.output = listed(sizes.recv_counts, sizes.recv_displs, es);
+      return shapes;
     default:
       break;
   }
-  p->input = regions(t.steps[0].input, n, bytes);
+  shapes.input = regions(t.steps[0].input, n, bytes);
   if (t.step_count == 1) {
-    p->output = regions(t.steps[0].output, n, bytes);
-    return;
+    shapes.output = regions(t.steps[0].output, n, bytes);
+    return shapes;
   }
   const u64 part = bytes / region_count(t.steps[1].input, n);
-  p->middle = uniform(part, bytes);
-  p->output = regions(t.steps[1].output, n, part);
+  shapes.middle = uniform(part, bytes);
+  shapes.output = regions(t.steps[1].output, n, part);
+  return shapes;
 }
 
 Geometry set_geometry(const Transformation& t, u32 n, u64 half_bytes, u64 chunk_bytes,
                       Direction first, Direction second) {
   Geometry g;
   g.direction[0] = first;
-  g.direction[1] = second;
+  // Pushing a share that several, but not all, ranks want is not offered: they pull it.
+  const bool some = t.step_count == 2 && t.steps[1].consumers.kind == RankSetKind::kMask;
+  g.direction[1] = some ? Direction::kPull : second;
   u64 streams[2] = {0, 0};
   for (u32 step = 0; step < t.step_count; ++step) {
     const bool shared = shares_input(t.steps[step]) && g.direction[step] == Direction::kPull;
     streams[step] = shared ? 1 : n;
   }
   const u64 all = streams[0] + streams[1];
-  g.chunk_bytes = larger(16, smaller(chunk_bytes, half_bytes / all) / 16 * 16);
+  const u64 most = smaller(chunk_bytes, half_bytes / all);
+  while (g.chunk_shift < 30 && (u64{2} << g.chunk_shift) <= most) ++g.chunk_shift;
   g.slots = static_cast<u32>(
-      larger(1, smaller(kMaxSlots, half_bytes / (all * g.chunk_bytes))));
-  g.step_offset[1] = streams[0] * g.slots * g.chunk_bytes;
+      larger(1, smaller(kMaxSlots, half_bytes / (all * g.chunk_bytes()))));
+  g.step_offset[1] = streams[0] * g.slots * g.chunk_bytes();
   return g;
 }
 
-u64 longest_pair(const Transformation& t, const CallParams& p) {
+u64 longest_pair(const CallParams& p) {
   u64 longest = 0;
-  for (u32 step = 0; step < t.step_count; ++step) {
-    for (u32 r = 0; r < p.nranks; ++r) {
-      longest = larger(longest, send_extent(t, p, step, r).bytes);
-      longest = larger(longest, receive_extent(t, p, step, r).bytes);
-    }
-  }
+  for (u32 step = 0; step < 2; ++step)
+    for (u32 r = 0; r < p.nranks; ++r)
+      longest = larger(longest, larger(p.send[step][r].bytes, p.receive[step][r].bytes));
   return longest;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "snac/call.h"
+#include "snac/flow.h"
 
 namespace purlin::snac {
 
@@ -20,13 +20,13 @@ struct CallSizes {
 // Why `t` cannot run at n ranks; empty if it can.
 std::string refuse_transformation(const Transformation& t, u32 n);
 
-// Fills input, middle and output of `p` (p.nranks and p.rank are set). Packed parts of V forms read
-// counts[rank], so the arrays may lie in device memory.
-void set_shapes(Collective collective, const Transformation& t, const CallSizes& sizes, bool one_shot,
-                CallParams* p);
+// How the buffers of `rank` are divided. Packed parts of V forms read counts[rank], so the arrays may
+// lie in device memory.
+Shapes shapes_of(Collective collective, const Transformation& t, const CallSizes& sizes, bool one_shot,
+                 u32 n, u32 rank);
 
-// Slots and offsets for chunks of at most `chunk_bytes`: smaller ones when the half is too small to
-// hold a slot of each stream.
+// Slots and offsets for chunks of at most `chunk_bytes`, rounded down to a power of two: smaller ones
+// when the half is too small to hold a slot of each stream.
 Geometry set_geometry(const Transformation& t, u32 n, u64 half_bytes, u64 chunk_bytes,
                       Direction first, Direction second);
 
@@ -36,6 +36,6 @@ constexpr u64 packet_capacity(const WireMap& map, const Transformation& t) {
 }
 
 // Longest pair of either step on this rank, in bytes.
-u64 longest_pair(const Transformation& t, const CallParams& p);
+u64 longest_pair(const CallParams& p);
 
 }  // namespace purlin::snac

@@ -7,6 +7,7 @@
 // has the roles stage and gather, one that reduces has stage and reduce, two steps have all three.
 #pragma once
 
+#include "snac/flow.h"
 #include "snac/header.h"
 #include "snac/schedule.h"
 
@@ -14,41 +15,45 @@ namespace purlin::snac {
 
 enum class Role : u32 { kStage = 0, kReduce = 1, kGather = 2 };
 
-PURLIN_HD constexpr bool has_role(const Transformation& t, Role role) {
-  if (role == Role::kStage) return true;
-  if (t.step_count == 2) return true;
-  return (role == Role::kReduce) == (t.steps[0].consume == Consume::kReduce);
+PURLIN_HD constexpr bool has_role(const Form& form, Role role) {
+  if (role == Role::kStage || form.steps == 2) return true;
+  return (role == Role::kReduce) == form.reduces;
 }
 
 template <class Env>
 class Throughput {
  public:
+  using Params = typename Env::Params;
+
   // Walks rounds [first_round, first_round + round_limit) of the role's chunks on CTA `cta` of the
   // role's p.ctas[role].
-  PURLIN_HD Throughput(Env& env, const CallParams& params, u64 epoch, Role role, u32 cta,
-                       u64 first_round, u64 round_limit)
-      : env_(env), p_(params), t_(env.transformation()), n_(env.nranks()), epoch_(epoch),
-        role_(role) {
-    u64 end = 0;
-    const u32 streams = stream_count();
-    PURLIN_UNROLL
-    for (u32 s = 0; s < streams; ++s) end = larger(end, range_of(s).end);
+  PURLIN_HD Throughput(Env& env, const Params& params, u64 epoch, Role role, u32 cta, u32 first_round,
+                       u32 round_limit)
+      : env_(env), p_(params), form_(env.form()), n_(env.nranks()), epoch_(epoch), role_(role) {
+    u32 end = 0;
+    const u32 streams = role == Role::kReduce || (role == Role::kStage && shared(kFirst)) ? 1 : n_;
+    for (u32 s = 0; s < streams; ++s) {
+      const u32 last = range_of(s).end;
+      end = end > last ? end : last;
+    }
     walk_ = Walk::make(streams, p_.geometry.slots, p_.ctas[static_cast<u32>(role)], cta, end,
                        first_round, round_limit);
     size_ = walk_.size();
   }
 
+  PURLIN_HD const Params& params() const { return p_; }
+
   // Rounds that the longest stream of this role has on this rank.
-  PURLIN_HD u64 rounds() const { return walk_.first_round + walk_.rounds; }
+  PURLIN_HD u32 rounds() const { return walk_.first_round + walk_.rounds; }
 
   // Pure function of the index; false past the end.
   PURLIN_HD bool segment(u64 index, purlin_segment* out) const {
     if (index >= size_) return false;
-    const Item item = item_at(index);
+    const Item item = item_at(static_cast<u32>(index));
     out->bytes = 0;
     out->nsrc = 1;
     out->ndst = 1;
-    out->reduce = 0;
+    out->reduce = PURLIN_CONSUME_COPY;
     out->kind = PURLIN_SEGMENT_UNICAST;
     out->src[0] = p_.in;
     out->dst[0] = p_.out;
@@ -61,7 +66,7 @@ class Throughput {
 
   // Bounded wait before the first byte of the segment. False: stop.
   PURLIN_HD bool ready(u64 index) {
-    const Item item = item_at(index);
+    const Item item = item_at(static_cast<u32>(index));
     if (!item.valid) return !env_.stopped();
     if (role_ == Role::kStage) return stage_ready(item);
     if (role_ == Role::kReduce) return reduce_ready(item);
@@ -70,7 +75,7 @@ class Throughput {
 
   // The segment's last byte is visible.
   PURLIN_HD void done(u64 index) {
-    const Item item = item_at(index);
+    const Item item = item_at(static_cast<u32>(index));
     if (!item.valid) return;
     if (role_ == Role::kStage) stage_done(item);
     else if (role_ == Role::kReduce) reduce_done(item);
@@ -80,81 +85,63 @@ class Throughput {
  private:
   static constexpr u32 kFirst = 0, kSecond = 1;
 
-  PURLIN_HD u32 taken_step() const { return t_.step_count - 1; }  // the step that gather consumes
-  PURLIN_HD bool push(u32 step) const { return p_.geometry.direction[step] == Direction::kPush; }
+  PURLIN_HD u32 taken_step() const { return form_.steps - 1; }  // the step that gather consumes
   // One stream for all consumers: only when they read it where it was staged.
-  PURLIN_HD bool shared(u32 step) const { return shares_input(t_.steps[step]) && !push(step); }
-  PURLIN_HD bool several_parts() const { return t_.step_count == 2 && !shares_input(t_.steps[1]); }
+  PURLIN_HD bool shared(u32 step) const {
+    return form_.shared[step] && !form_.push[step];
+  }
+  PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
+  PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
 
   // ---- Streams ------------------------------------------------------------------------------
 
-  PURLIN_HD u32 stream_count() const {
-    if (role_ == Role::kReduce) return 1;
-    if (role_ == Role::kStage) return shared(kFirst) ? 1 : n_;
-    return n_;
-  }
-
   // Stream s of stage goes to rank + s, of gather comes from rank - s; 0 is own.
   PURLIN_HD u32 peer_of(u32 stream) const {
-    return role_ == Role::kStage ? (p_.rank + stream) % n_ : (p_.rank + n_ - stream) % n_;
-  }
-
-  PURLIN_HD u64 shared_bytes(u32 step) const {  // of the one region that all consumers read
-    if (!contains(t_.steps[step].stagers, p_.rank, p_.root)) return 0;
-    return region_extent(step == 0 ? p_.input : share_shape(t_, p_, p_.rank), t_.steps[step].input,
-                         n_, p_.rank, p_.rank).bytes;
-  }
-
-  PURLIN_HD Cut cut_of(u32 stream) const {
-    u64 bytes = 0;
-    if (role_ == Role::kReduce) {
-      bytes = reduced_bytes();
-    } else if (role_ == Role::kStage) {
-      const u32 peer = peer_of(stream);
-      if (shared(kFirst)) bytes = shared_bytes(kFirst);
-      else if (peer != p_.rank || p_.scaled) bytes = staged(send_extent(t_, p_, kFirst, peer).bytes);
-    } else if (several_parts()) {
-      bytes = peer_share(peer_of(stream)).total_bytes;
-    } else {
-      const u32 peer = peer_of(stream);
-      bytes = staged(receive_extent(t_, p_, taken_step(), peer).bytes);
-    }
-    return cut_stream(t_, p_, bytes);
+    return role_ == Role::kStage ? peer_at(stream) : peer_behind(stream);
   }
 
   // Of a pair's bytes those that are staged: none when they went by packets.
   PURLIN_HD u64 staged(u64 bytes) const { return bytes > p_.pair_limit ? bytes : 0; }
 
-  // Bytes that the reduce role produces here.
-  PURLIN_HD u64 reduced_bytes() const {
-    if (!contains(t_.steps[0].consumers, p_.rank, p_.root)) return 0;
-    if (t_.step_count == 2) return share_shape(t_, p_, p_.rank).total_bytes;
-    return region_extent(p_.output, t_.steps[0].output, n_, p_.rank, p_.rank).bytes;
+  // Shares of several regions are all alike, so own sizes stand for every rank's.
+  PURLIN_HD Cut cut_of(u32 stream) const {
+    const u32 peer = peer_of(stream);
+    u64 bytes = 0;
+    if (role_ == Role::kReduce) bytes = reduced_bytes();
+    else if (role_ == Role::kStage)
+      bytes = shared(kFirst) ? p_.own.bytes
+              : peer != p_.rank || p_.scaled ? staged(env_.send(kFirst, peer).bytes) : 0;
+    else if (form_.parts) bytes = env_.receive(kSecond, peer).bytes != 0 ? p_.share_bytes : 0;
+    else bytes = staged(env_.receive(taken_step(), peer).bytes);
+    return Cut{bytes, form_.parts ? p_.part_bytes : bytes, p_.geometry.chunk_shift};
   }
 
-  PURLIN_HD BufferShape peer_share(u32 peer) const { return share_shape(t_, p_, peer); }
+  // Bytes that the reduce role produces here.
+  PURLIN_HD u64 reduced_bytes() const {
+    if (form_.steps == 2) return p_.share_bytes;
+    u64 bytes = 0;
+    for (u32 s = 0; s < n_; ++s) bytes = larger(bytes, env_.receive(0, s).bytes);
+    return bytes;
+  }
 
   // Chunks of a stream that this role touches: all, but for gather from a share of several regions,
   // where only own region's chunks are.
   PURLIN_HD ChunkRange range_of(u32 stream) const {
-    if (role_ == Role::kGather && t_.step_count == 2) {
-      const u32 peer = peer_of(stream);
-      if (peer == p_.rank || !flows(t_.steps[1], n_, p_.root, peer, p_.rank)) return {};
-      if (several_parts()) {
-        const Cut cut = cut_of(stream);
-        const u64 part = part_of(peer, p_.rank);
-        return {part * cut.chunks_per_part(), (part + 1) * cut.chunks_per_part()};
-      }
-    }
-    return {0, cut_of(stream).chunks()};
+    const Cut cut = cut_of(stream);
+    if (role_ != Role::kGather || form_.steps == 1) return {0, cut.chunks()};
+    if (peer_of(stream) == p_.rank || cut.bytes == 0) return {};
+    if (!form_.parts) return {0, cut.chunks()};
+    const u32 first = own_part() * cut.chunks_per_part();
+    return {first, first + cut.chunks_per_part()};
   }
 
-  // Which region of the share of `holder` is for `consumer`.
-  PURLIN_HD u32 part_of(u32 holder, u32 consumer) const {
-    return region_position(t_.steps[1].input, n_, holder, consumer);
+  // Which region of every rank's share is for `consumer`.
+  PURLIN_HD u32 part_of(u32 consumer) const {
+    return static_cast<u32>(env_.send(kSecond, consumer).offset / p_.part_bytes);
   }
+  PURLIN_HD u32 own_part() const { return part_of(p_.rank); }
 
-  PURLIN_HD Item item_at(u64 index) const {
+  PURLIN_HD Item item_at(u32 index) const {
     Item item = walk_.at(index);
     if (item.valid) {
       const ChunkRange range = range_of(item.stream);
@@ -167,11 +154,11 @@ class Throughput {
     return slot_at(p_, epoch_, step, stager, consumer, shared(step), slot_index);
   }
 
-  PURLIN_HD bool wait_word(const u64* word, u64 round, u32 peer, u32 step, u64 chunk) {
+  PURLIN_HD bool wait_word(const u64* word, u32 round, u32 peer, u32 step, u32 chunk) {
     const u64 value = flag_value(epoch_, round);
     return env_.wait([&] { return env_.observe(word) >= value; }, Site{peer, step, chunk});
   }
-  PURLIN_HD void announce(u64* word, u64 round, u32 peer) {
+  PURLIN_HD void announce(u64* word, u32 round, u32 peer) {
     env_.signal(word, flag_value(epoch_, round));
     env_.ring(peer);
   }
@@ -181,9 +168,7 @@ class Throughput {
   PURLIN_HD void stage_segment(const Item& item, purlin_segment* out) const {
     const u32 peer = peer_of(item.stream);
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
-    const u64 region = shared(kFirst)
-        ? region_extent(p_.input, t_.steps[0].input, n_, p_.rank, p_.rank).offset
-        : send_extent(t_, p_, kFirst, peer).offset;
+    const u64 region = shared(kFirst) ? p_.own.offset : env_.send(kFirst, peer).offset;
     out->bytes = chunk.bytes;
     out->reduce = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
     out->src[0] = p_.in + region + chunk.offset;
@@ -192,9 +177,8 @@ class Throughput {
 
   PURLIN_HD bool stage_ready(const Item& item) {
     if (item.round == 0) return !env_.stopped();
-    PURLIN_UNROLL
     for (u32 d = 0; d < n_; ++d) {
-      const u32 consumer = (p_.rank + d) % n_;
+      const u32 consumer = peer_at(d);
       if (!staged_for(item, consumer)) continue;
       if (!wait_word(ack_at(p_, p_.rank, epoch_, kFirst, consumer, item.slot), item.round - 1,
                      consumer, kFirst, item.chunk - p_.geometry.slots))
@@ -204,15 +188,11 @@ class Throughput {
   }
 
   PURLIN_HD void stage_done(const Item& item) {
-    PURLIN_UNROLL
-    for (u32 d = 1; d < n_; ++d) {
-      const u32 consumer = (p_.rank + d) % n_;
+    for (u32 d = 0; d < n_; ++d) {
+      const u32 consumer = peer_at(d);
       if (staged_for(item, consumer))
         announce(flag_at(p_, consumer, epoch_, kFirst, p_.rank, item.slot), item.round, consumer);
     }
-    if (staged_for(item, p_.rank))
-      env_.signal(flag_at(p_, p_.rank, epoch_, kFirst, p_.rank, item.slot),
-                  flag_value(epoch_, item.round));
     if (p_.exchange_in_place)
       env_.signal(own_flag_at(p_, epoch_, peer_of(item.stream), item.slot),
                   flag_value(epoch_, item.round));
@@ -222,71 +202,85 @@ class Throughput {
   PURLIN_HD bool staged_for(const Item& item, u32 consumer) const {
     if (consumer == p_.rank && !p_.scaled) return false;
     if (!shared(kFirst) && consumer != peer_of(item.stream)) return false;
-    return flows(t_.steps[0], n_, p_.root, p_.rank, consumer);
+    return env_.send(kFirst, consumer).bytes != 0;
   }
 
   // ---- Reduce (or the copy that begins a second step) -----------------------------------------
 
-  PURLIN_HD bool is_source(u32 rank) const { return flows(t_.steps[0], n_, p_.root, rank, p_.rank); }
+  PURLIN_HD bool is_source(u32 rank) const {
+    return form_.reduces ? (form_.sources >> rank & 1) != 0 : env_.receive(kFirst, rank).bytes != 0;
+  }
   PURLIN_HD bool taken_from_slot(u32 source) const { return source != p_.rank || p_.scaled; }
 
   // Whether chunk `chunk` of own share goes to `consumer` in the second step.
-  PURLIN_HD bool wanted_by(u32 consumer, u64 chunk) const {
-    if (!flows(t_.steps[1], n_, p_.root, p_.rank, consumer)) return false;
-    return !several_parts() ||
-           chunk / cut_of(0).chunks_per_part() == part_of(p_.rank, consumer);
+  PURLIN_HD bool wanted_by(u32 consumer, u32 chunk) const {
+    if (env_.send(kSecond, consumer).bytes == 0) return false;
+    return !form_.parts || chunk / cut_of(0).chunks_per_part() == part_of(consumer);
+  }
+
+  PURLIN_HD const u8* source_of(u32 source, const Item& item, u64 offset) const {
+    return taken_from_slot(source) ? slot(kFirst, source, p_.rank, item.slot)
+                                   : p_.in + env_.send(kFirst, source).offset + offset;
   }
 
   PURLIN_HD void reduce_segment(const Item& item, purlin_segment* out) const {
     const Extent chunk = cut_of(0).chunk(item.chunk);
     out->bytes = chunk.bytes;
-    out->reduce = t_.steps[0].consume == Consume::kReduce ? PURLIN_CONSUME_REDUCE
-                                                          : PURLIN_CONSUME_COPY;
+    // Indices are constants where the sources are; two steps that copy have one source.
     u32 sources = 0;
     PURLIN_UNROLL
-    for (u32 s = 0; s < n_; ++s) {
+    for (u32 s = 0; s < Env::kMaxSources; ++s) {
+      if (s >= n_) break;
       if (!is_source(s)) continue;
-      out->src[sources++] = taken_from_slot(s)
-          ? slot(kFirst, s, p_.rank, item.slot)
-          : p_.in + send_extent(t_, p_, kFirst, s).offset + chunk.offset;
+      if (form_.reduces) out->src[sources++] = source_of(s, item, chunk.offset);
+      else out->src[0] = source_of(s, item, chunk.offset);
     }
-    out->nsrc = sources;
-    if (t_.step_count == 1) {
-      out->dst[0] = p_.out + receive_extent(t_, p_, 0, p_.rank).offset + chunk.offset;
-      return;
+    if (form_.reduces) {
+      out->reduce = PURLIN_CONSUME_REDUCE;
+      out->nsrc = sources;
     }
-    u32 destinations = 0;
-    const bool share = shared(kSecond);
-    PURLIN_UNROLL
-    for (u32 d = 0; d < n_; ++d) {
-      const u32 consumer = (p_.rank + d) % n_;
-      if (!wanted_by(consumer, item.chunk)) continue;
-      if (d == 0) {
-        const u64 part = several_parts() ? send_extent(t_, p_, 1, consumer).offset : 0;
-        out->dst[destinations++] =
-            p_.out + receive_extent(t_, p_, 1, consumer).offset + (chunk.offset - part);
-      } else if (!share) {
-        out->dst[destinations++] = slot(kSecond, p_.rank, consumer, item.slot);
+    if (form_.steps == 1) out->dst[0] = p_.out + env_.receive(0, p_.rank).offset + chunk.offset;
+    else second_destinations(item, chunk.offset, out);
+  }
+
+  // Pulled: one slot, and own output. Pushed to everyone: a slot at each, and own output. Otherwise the
+  // chunk has one consumer. Indices are constants in each of the three.
+  PURLIN_HD void second_destinations(const Item& item, u64 offset, purlin_segment* out) const {
+    const bool own = wanted_by(p_.rank, item.chunk);
+    const u64 part = form_.parts ? env_.send(kSecond, p_.rank).offset : 0;
+    u8* const output = p_.out + env_.receive(kSecond, p_.rank).offset + (offset - part);
+    if (shared(kSecond)) {
+      out->dst[0] = slot(kSecond, p_.rank, p_.rank, item.slot);
+      out->dst[1] = output;
+      out->ndst = own ? 2 : 1;
+    } else if (form_.everyone && !form_.parts) {
+      PURLIN_UNROLL
+      for (u32 d = 1; d < Env::kMaxSources; ++d) {
+        if (d >= n_) break;
+        out->dst[d - 1] = slot(kSecond, p_.rank, peer_at(d), item.slot);
       }
+      out->dst[n_ - 1] = output;
+      out->ndst = n_;
+    } else {
+      out->dst[0] = output;
+      for (u32 d = 1; d < n_; ++d)
+        if (wanted_by(peer_at(d), item.chunk))
+          out->dst[0] = slot(kSecond, p_.rank, peer_at(d), item.slot);
     }
-    if (share) out->dst[destinations++] = slot(kSecond, p_.rank, p_.rank, item.slot);
-    out->ndst = destinations;
   }
 
   PURLIN_HD bool reduce_ready(const Item& item) {
-    PURLIN_UNROLL
     for (u32 d = 0; d < n_; ++d) {
-      const u32 source = (p_.rank + n_ - d) % n_;
+      const u32 source = peer_behind(d);
       if (!is_source(source) || !taken_from_slot(source)) continue;
       if (!wait_word(flag_at(p_, p_.rank, epoch_, kFirst, source, item.slot), item.round, source,
                      kFirst, item.chunk))
         return false;
     }
-    if (t_.step_count == 1 || item.round == 0) return !env_.stopped();
-    const u64 earlier = item.chunk - p_.geometry.slots;
-    PURLIN_UNROLL
+    if (form_.steps == 1 || item.round == 0) return !env_.stopped();
+    const u32 earlier = item.chunk - p_.geometry.slots;
     for (u32 d = 1; d < n_; ++d) {
-      const u32 consumer = (p_.rank + d) % n_;
+      const u32 consumer = peer_at(d);
       if (!wanted_by(consumer, earlier)) continue;
       if (!wait_word(ack_at(p_, p_.rank, epoch_, kSecond, consumer, item.slot), item.round - 1,
                      consumer, kSecond, earlier))
@@ -297,16 +291,14 @@ class Throughput {
 
   PURLIN_HD void reduce_done(const Item& item) {
     const bool reused = item.chunk + p_.geometry.slots < cut_of(0).chunks();
-    PURLIN_UNROLL
     for (u32 d = 0; d < n_; ++d) {
-      const u32 source = (p_.rank + n_ - d) % n_;
+      const u32 source = peer_behind(d);
       if (reused && is_source(source) && taken_from_slot(source))
         announce(ack_at(p_, source, epoch_, kFirst, p_.rank, item.slot), item.round, source);
     }
-    if (t_.step_count == 1) return;
-    PURLIN_UNROLL
+    if (form_.steps == 1) return;
     for (u32 d = 1; d < n_; ++d) {
-      const u32 consumer = (p_.rank + d) % n_;
+      const u32 consumer = peer_at(d);
       if (wanted_by(consumer, item.chunk))
         announce(flag_at(p_, consumer, epoch_, kSecond, p_.rank, item.slot), item.round, consumer);
     }
@@ -318,10 +310,10 @@ class Throughput {
     const u32 peer = peer_of(item.stream);
     const u32 step = taken_step();
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
-    const u64 part = several_parts() ? part_of(peer, p_.rank) * p_.middle.part_bytes : 0;
-    const u8* from = peer == p_.rank ? p_.in + send_extent(t_, p_, 0, peer).offset + chunk.offset
+    const u64 part = form_.parts ? own_part() * p_.part_bytes : 0;
+    const u8* from = peer == p_.rank ? p_.in + env_.send(0, peer).offset + chunk.offset
                                      : slot(step, peer, p_.rank, item.slot);
-    u8* to = p_.out + receive_extent(t_, p_, step, peer).offset + (chunk.offset - part);
+    u8* to = p_.out + env_.receive(step, peer).offset + (chunk.offset - part);
     out->bytes = from == to ? 0 : chunk.bytes;
     out->src[0] = from;
     out->dst[0] = to;
@@ -339,22 +331,21 @@ class Throughput {
            wait_word(own_flag_at(p_, epoch_, peer, item.slot), item.round, p_.rank, step, item.chunk);
   }
 
+  // A slot is used again while the whole stream, not only own part of it, goes on.
   PURLIN_HD void gather_done(const Item& item) {
     const u32 peer = peer_of(item.stream);
-    if (peer == p_.rank || item.chunk + p_.geometry.slots >= stream_end(item)) return;
+    if (peer == p_.rank || item.chunk + p_.geometry.slots >= cut_of(item.stream).chunks()) return;
     announce(ack_at(p_, peer, epoch_, taken_step(), p_.rank, item.slot), item.round, peer);
   }
-  // A slot is used again while the whole stream, not only own part of it, goes on.
-  PURLIN_HD u64 stream_end(const Item& item) const { return cut_of(item.stream).chunks(); }
 
   Env& env_;
-  const CallParams& p_;
-  const Transformation& t_;
+  const Params& p_;
+  const Form form_;
   const u32 n_;
   const u64 epoch_;
   const Role role_;
   Walk walk_;
-  u64 size_ = 0;
+  u32 size_ = 0;
 };
 
 }  // namespace purlin::snac

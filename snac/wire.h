@@ -31,7 +31,8 @@ enum class StopKind : u32 {
   kAborted = 3,     // abort was asked for
   kPeerLost = 4,    // the process of `peer` is gone
   kCountBound = 5,  // a count in device memory exceeds the bound of the call
-  kTold = 6         // `peer` stopped and told this rank
+  kTold = 6,        // told to stop while waiting for `peer`; why is in Control::stop
+  kRefused = 7      // `peer` refused its side of the call
 };
 
 struct StopRecord {
@@ -48,14 +49,19 @@ struct StopRecord {
 };
 static_assert(sizeof(StopRecord) == 64);
 
+// Values of Control::stop beyond 1 + the rank that says so.
+inline constexpr u32 kStopPeerLost = 0x4000'0000;  // the host noticed that a process is gone
+
 // First bytes of a rank's memory.
 struct Control {
-  u32 stop;      // nonzero: end every wait; 1 + the rank that said so, or kStopSelf
+  u32 stop;      // nonzero: end every wait; 1 + the rank that said so, or kStopPeerLost
   u32 sleeping;  // host ranks: the owner sleeps on `doorbell`
   u32 doorbell;  // futex word
   u32 claimed;   // set by the first writer of `record`
   u32 recorded;  // set with release once `record` is whole
-  u32 reserved[11];
+  u32 reserved;
+  u64 refused;   // epoch of the call that the owner refused for its arguments, 0 if none
+  u64 reserved_words[4];
   StopRecord record;
 };
 static_assert(sizeof(Control) == 128);

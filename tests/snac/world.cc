@@ -31,28 +31,30 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
       CallParams p;
       p.nranks = n;
       p.rank = r;
-      p.root = call.root;
       p.in = (*send)[r].data();
       p.out = (*recv)[r].data();
       p.map = map_;
       p.timeout_ns = options_.timeout_ns;
       for (u32& ctas : p.ctas) ctas = options_.ctas;
       p.pair_limit = call.latency ? (call.throughput ? call.pair_limit : ~u64{0}) : 0;
-      p.call_hash = mix(static_cast<u64>(call.collective) + 1, call.root);
       p.descriptor = describe_call(call.collective, 1, 0, call.root, call.count);
       p.exchange_in_place = call.in_place && call.collective == Collective::kAllToAll;
       CallSizes own;
       own.count = call.count;
-      set_shapes(call.collective, call.transformation, sizes ? (*sizes)[r] : own, call.one_shot, &p);
+      const Shapes shapes = shapes_of(call.collective, call.transformation,
+                                      sizes ? (*sizes)[r] : own, call.one_shot, n, r);
+      set_flows(call.transformation, shapes, call.root,
+                mix(static_cast<u64>(call.collective) + 1, call.root), &p);
       p.geometry = set_geometry(call.transformation, n, options_.throughput_bytes,
                                 options_.chunk_bytes, options_.first, options_.second);
+      const Form form = form_of(call.transformation, n, p.geometry);
       for (u32 q = 0; q < n; ++q) p.peers[q] = memory_[q][0].bytes;
       purlin_constants constants{};
       constants.struct_size = sizeof constants;
       constants.nranks = n;
       constants.dtype = PURLIN_U8;
       HostCall host;
-      host.transformation = &call.transformation;
+      host.form = &form;
       host.params = &p;
       host.atom = &naive_atom();
       host.constants = &constants;

@@ -1,0 +1,43 @@
+// What carries a communicator's calls out: host threads, or a GPU.
+#pragma once
+
+#include <memory>
+
+#include "communicator/launch.h"
+#include "rendezvous/rendezvous.h"
+
+namespace purlin {
+
+// One rank's device side. Calls of one object are serialized by the communicator, but for `stop`.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Fills what the device decides: peers' memory, the wire map, limits.
+  virtual void prepare(snac::CallParams* params) const = 0;
+  // Carries out (host) or enqueues (GPU) the call. PURLIN_OK, an error of the launch itself, or
+  // PURLIN_BROKEN when the rank stopped; the communicator then asks for the report.
+  virtual Status launch(const Launch& launch) = 0;
+  // Own Control as the host reads it, and a peer's or nullptr.
+  virtual snac::Control* control(int rank) const = 0;
+  // Leaves `record`, stops this rank and tells all peers. From any thread.
+  virtual void stop(const snac::StopRecord& record) = 0;
+  // Says that this rank refuses the call it was about to make; waiting peers may look.
+  virtual void refuse_next() = 0;
+  // Waits for own enqueued work, bounded by the timeout of the calls.
+  virtual void drain() = 0;
+};
+
+// Bytes and shape of the memory that every rank offers; agreed before.
+struct BackendOptions {
+  snac::WireConfig wire;
+  std::string name;
+};
+
+// Collective. Host ranks over one shared memory file; `atom` and `rendezvous` outlive the backend.
+Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options,
+                                                   const purlin_host_atom& atom,
+                                                   snac::HostPatience patience,
+                                                   Rendezvous& rendezvous);
+
+}  // namespace purlin

@@ -1,0 +1,221 @@
+#include "communicator/communicator.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "communicator/prepare.h"
+#include "communicator/selection.h"
+#include "communicator/stop_report.h"
+#include "communicator/wire_config.h"
+#include "plugin/report.h"
+#include "policy/capacity.h"
+#include "policy/overrides.h"
+#include "policy/wire.h"
+
+namespace purlin {
+namespace {
+
+constexpr auto kLocalCreateLimit = std::chrono::milliseconds(600'000);
+
+Result<purlin_device_facts> device_facts(const CommunicatorSetup& setup) {
+  if (setup.options.device_kind == PURLIN_DEVICE_CUDA)
+    return Status(PURLIN_UNSUPPORTED,
+                  "device_kind PURLIN_DEVICE_CUDA: this build carries out calls on host ranks only; "
+                  "use PURLIN_DEVICE_HOST");
+  return plugin::host_device_facts();
+}
+
+// Largest pair that packets carry in an all_to_all_v: as all_to_all would if all pairs were like it.
+uint64_t pair_limit(const policy::ChoiceTable& choices, int nranks) {
+  uint64_t limit = 0;
+  for (const auto& entry : choices.entries(PURLIN_ALL_TO_ALL_V)) {
+    if (!entry.choice || entry.choice->path.value != PURLIN_PATH_LATENCY) break;
+    limit = entry.up_to / static_cast<uint64_t>(nranks);
+  }
+  return limit;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::create(const CommunicatorSetup& setup) {
+  std::unique_ptr<Communicator> self(new Communicator());
+  PURLIN_RETURN_IF_ERROR(self->set_up(setup));
+  return self;
+}
+
+Communicator::~Communicator() {
+  if (backend_) backend_->drain();
+  if (rendezvous_) rendezvous_->leave();
+}
+
+Status Communicator::set_up(const CommunicatorSetup& setup) {
+  name_ = setup.name;
+  setup_ = setup;
+  if (setup.options.policy_path != nullptr) policy_path_ = setup.options.policy_path;
+  if (setup.options.policy_text != nullptr) policy_text_ = setup.options.policy_text;
+  // What can fail on one rank alone is found before joining and told after it, so that no peer waits
+  // for a rank that has given up.
+  const Status parts = find_parts(setup);
+  JoinOptions join;
+  join.address = setup.address;
+  join.rank = setup.rank;
+  join.nranks = setup.nranks;
+  join.timeout = parts.is_ok() ? policy_.policy.create_timeout.value : kLocalCreateLimit;
+  join.name = name_;
+  join.cancelled = setup.cancelled;
+  auto joined = Rendezvous::join(join);
+  if (!joined) return parts.is_ok() ? joined.status() : parts;
+  rendezvous_ = std::move(*joined);
+  PURLIN_RETURN_IF_ERROR(rendezvous_->agree(parts));
+  PURLIN_RETURN_IF_ERROR(agree_on_wire());
+  PURLIN_RETURN_IF_ERROR(make_backend());
+  // Keeps what the options point to from being used after creation.
+  setup_.options.unique_id = nullptr;
+  setup_.options.policy_path = setup_.options.policy_text = setup_.options.name = nullptr;
+  setup_.cancelled = nullptr;
+  return rendezvous_->park();
+}
+
+Status Communicator::find_parts(const CommunicatorSetup& setup) {
+  auto facts = device_facts(setup);
+  if (!facts) return facts.status();
+  policy::Request request;
+  if (setup.options.policy_path != nullptr) request.path = setup.options.policy_path;
+  if (setup.options.policy_text != nullptr) request.text = setup.options.policy_text;
+  auto found = policy::find_policy(*facts, request);
+  if (!found) return found.status();
+  policy_ = *std::move(found);
+  policy::apply_options(policy_.policy, setup.options);
+  catalogue_ = plugin::discover(plugin_selection(policy_.policy), *facts);
+  plugin::Need need;
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  need.sources = static_cast<uint32_t>(setup.nranks);
+  auto atom = plugin::choose(catalogue_, need);
+  if (!atom) return atom.status();
+  atom_ = *std::move(atom);
+  policy::Bound bound;
+  bound.limits = atom_.descriptor->limits;
+  bound.atom = atom_.descriptor->name;
+  bound.memory_bytes = facts->memory_bytes;
+  PURLIN_RETURN_IF_ERROR(policy::check_against(policy_.policy, bound, setup.nranks));
+  choices_ = std::make_unique<policy::ChoiceTable>(
+      policy_.policy, setup.nranks,
+      std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no Atom with a switch path is bound"));
+  return {};
+}
+
+Status Communicator::agree_on_wire() {
+  const policy::WireFingerprint mine = policy::wire_fingerprint(policy_.policy, size());
+  const std::string text = policy::serialise(mine);
+  auto all = rendezvous_->all_gather_blob(std::as_bytes(std::span(text.data(), text.size())));
+  if (!all) return all.status();
+  Status verdict;
+  for (int r = 0; r < size() && verdict.is_ok(); ++r) {
+    const Blob& blob = (*all)[static_cast<size_t>(r)];
+    auto theirs = policy::deserialise(
+        std::string(reinterpret_cast<const char*>(blob.data()), blob.size()));
+    verdict = theirs ? policy::compare(mine, rank(), *theirs, r) : theirs.status();
+  }
+  return rendezvous_->agree(verdict);
+}
+
+Status Communicator::make_backend() {
+  const policy::Policy& policy = policy_.policy;
+  wire_.config = wire_config(policy, size());
+  wire_.map = snac::map_wire(wire_.config);
+  wire_.checking = policy.checking.value;
+  wire_.timeout_ns = static_cast<uint64_t>(policy.wait_timeout.value.count()) * 1'000'000;
+  wire_.pair_limit = pair_limit(*choices_, size());
+  auto backend = make_host_backend(
+      BackendOptions{wire_.config, name_}, *atom_.descriptor->host,
+      snac::HostPatience{policy.host_wait.spins.value, policy.host_wait.yields.value},
+      *rendezvous_);
+  if (!backend) return backend.status();
+  backend_ = std::move(*backend);
+  backend_->prepare(&launch_.params);
+  return {};
+}
+
+Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** choice) {
+  const purlin_call& call = *facts.call;
+  const auto collective = static_cast<purlin_collective>(call.collective);
+  // The pairs of an all_to_all_v choose by themselves; what its chunks share is the largest row's.
+  const uint64_t bytes = collective == PURLIN_ALL_TO_ALL_V ? policy::kNoLimit : facts.total_bytes;
+  if (call.path == PURLIN_PATH_AUTO && call.reduction == PURLIN_REDUCTION_POLICY &&
+      call.cta_budget == 0) {
+    const auto& found = choices_->at(collective, bytes);
+    if (!found) return found.status();
+    *choice = &*found;
+    return {};
+  }
+  policy::Query query;
+  query.collective = collective;
+  query.nranks = size();
+  query.bytes = bytes;
+  query.largest_part = facts.largest_part;
+  query.path = collective == PURLIN_ALL_TO_ALL_V ? PURLIN_PATH_AUTO
+                                                 : static_cast<purlin_path>(call.path);
+  query.reduction = static_cast<purlin_reduction>(call.reduction);
+  query.cta_budget = call.cta_budget;
+  auto found = policy::choose(policy_.policy, query);
+  if (!found) return found.status();
+  forced_ = *std::move(found);
+  *choice = &forced_;
+  return {};
+}
+
+Result<Launch*> Communicator::prepare(const CallFacts& facts) {
+  const policy::Choice* choice = nullptr;
+  PURLIN_RETURN_IF_ERROR(choose_for(facts, &choice));
+  PURLIN_RETURN_IF_ERROR(prepare_launch(facts, *choice, wire_, size(), rank(), &launch_));
+  return &launch_;
+}
+
+Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
+  const std::lock_guard lock(call_mutex_);
+  if (stopped()) {
+    const Status status = report();
+    return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
+  }
+  auto facts = check_call(call, size(), rank());
+  Result<Launch*> launch = facts ? prepare(*facts) : Result<Launch*>(facts.status());
+  if (!launch) {
+    backend_->refuse_next();
+    return launch.status().with_context(fmt::format("{} on rank {} of communicator {}",
+                                                    collective_text(call.collective), rank(), name_));
+  }
+  (*launch)->stream = stream;
+  Status status = backend_->launch(**launch);
+  if (status.is_ok()) return status;
+  return report();
+}
+
+// The first report stands.
+Status Communicator::report() {
+  const std::lock_guard lock(broken_mutex_);
+  if (!broken_.is_ok()) return broken_;
+  broken_ = report_stop(
+      *backend_->control(rank()), rank(), rendezvous_->liveness().lost_rank(), name_,
+      [this](int r) { return r >= 0 && r < size() ? backend_->control(r) : nullptr; },
+      [this](int r) {
+        return r == rank() ? fmt::format("rank {} (this one)", r)
+                           : rendezvous_->liveness().describe(r);
+      });
+  return broken_;
+}
+
+bool Communicator::stopped() const {
+  return __atomic_load_n(&backend_->control(rank())->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+Status Communicator::broken() { return stopped() ? report() : Status::ok(); }
+
+void Communicator::abort() {
+  snac::StopRecord record;
+  record.kind = snac::StopKind::kAborted;
+  record.rank = static_cast<snac::u32>(rank());
+  backend_->stop(record);
+}
+
+}  // namespace purlin

@@ -1,0 +1,86 @@
+// One rank of a communicator: what it agreed on at creation, and how a call becomes a launch.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "communicator/backend.h"
+#include "communicator/prepare.h"
+#include "plugin/choice.h"
+#include "plugin/registry.h"
+#include "policy/choose.h"
+#include "policy/search.h"
+#include "rendezvous/rendezvous.h"
+#include "status/status.h"
+
+namespace purlin {
+
+// What a new communicator is made from, checked and complete.
+struct CommunicatorSetup {
+  Address address;
+  int rank = 0;
+  int nranks = 1;
+  std::string name;
+  purlin_comm_options options{};  // pointers are valid during `create` only
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+class Communicator {
+ public:
+  // Collective: joins, agrees, allocates. On failure every rank gets an error and nothing is left.
+  static Result<std::unique_ptr<Communicator>> create(const CommunicatorSetup& setup);
+  ~Communicator();
+
+  int rank() const { return rendezvous_->rank(); }
+  int size() const { return rendezvous_->size(); }
+  const std::string& name() const { return name_; }
+  purlin_device_kind device_kind() const { return device_kind_; }
+  int device_ordinal() const { return -1; }  // host ranks have none
+  const policy::Found& policy() const { return policy_; }
+  const plugin::Catalogue& catalogue() const { return catalogue_; }
+  const plugin::BoundAtom& atom() const { return atom_; }
+
+  // Carries out one call; calls of all threads are serialized. An error of the arguments changes
+  // nothing; any other breaks the communicator on all ranks.
+  Status run(const purlin_call& call, purlin_stream_t stream);
+  // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
+  Result<std::unique_ptr<Communicator>> split(int color, int key);
+  // From any thread, never blocks.
+  void abort();
+  // The error that broke the communicator, on this rank or a peer, or ok. From any thread.
+  Status broken();
+
+ private:
+  Communicator() = default;
+  Status set_up(const CommunicatorSetup& setup);
+  Status find_parts(const CommunicatorSetup& setup);
+  Status agree_on_wire();
+  Status make_backend();
+  Result<Launch*> prepare(const CallFacts& facts);
+  Status choose_for(const CallFacts& facts, const policy::Choice** choice);
+  Status report();
+  bool stopped() const;
+
+  std::string name_;
+  purlin_device_kind device_kind_ = PURLIN_DEVICE_HOST;
+  CommunicatorSetup setup_;
+  std::string policy_path_, policy_text_;  // as given, for splits
+  std::unique_ptr<Rendezvous> rendezvous_;
+  policy::Found policy_;
+  plugin::Catalogue catalogue_;
+  plugin::BoundAtom atom_;
+  std::unique_ptr<policy::ChoiceTable> choices_;
+  policy::Choice forced_;  // the choice of a call with wishes of its own
+  WireFacts wire_;
+  std::unique_ptr<Backend> backend_;
+
+  std::mutex call_mutex_;
+  Launch launch_;
+  std::mutex broken_mutex_;
+  Status broken_;
+};
+
+}  // namespace purlin

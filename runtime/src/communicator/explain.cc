@@ -1,0 +1,210 @@
+#include "communicator/explain.h"
+
+#include <fmt/format.h>
+
+#include "communicator/element.h"
+#include "communicator/plan_text.h"
+#include "communicator/prepare.h"
+#include "communicator/selection.h"
+#include "communicator/wire_config.h"
+#include "plugin/choice.h"
+#include "plugin/registry.h"
+#include "plugin/report.h"
+#include "policy/capacity.h"
+#include "policy/dump.h"
+#include "policy/overrides.h"
+#include "policy/search.h"
+#include "policy/words.h"
+#include "policy/match.h"
+
+namespace purlin {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct Parts {
+  purlin_device_facts facts{};
+  policy::Found found;
+  plugin::Catalogue catalogue;
+};
+
+Result<Parts> find_parts(const purlin_query& query) {
+  Parts parts;
+  auto facts = policy::device_facts_of(query.device != nullptr ? query.device : "host");
+  if (!facts) return facts.status();
+  parts.facts = *facts;
+  policy::Request request;
+  if (query.policy_path != nullptr) request.path = query.policy_path;
+  if (query.policy_text != nullptr) request.text = query.policy_text;
+  auto found = policy::find_policy(parts.facts, request);
+  if (!found) return found.status();
+  parts.found = *std::move(found);
+  parts.catalogue = plugin::discover(plugin_selection(parts.found.policy), parts.facts);
+  return parts;
+}
+
+ordered_json nvls_json() {
+  const auto off = policy::nvls_off_switch(policy::process_environment());
+  return {{"allowed", !off.has_value()}, {"decided_by", off ? *off : "no variable says off"}};
+}
+
+template <class T>
+ordered_json setting(const char* name, const std::string& value, const policy::Setting<T>& from) {
+  return {{"name", name}, {"value", value}, {"origin", from.origin.text()}};
+}
+
+ordered_json settings_json(const policy::Policy& policy, const policy::Choice& choice) {
+  auto number = [](auto value) { return fmt::format("{}", value); };
+  ordered_json list = ordered_json::array();
+  list.push_back(setting("path", policy::word(choice.path.value), choice.path));
+  list.push_back(setting("reduction", policy::word(choice.reduction.value), choice.reduction));
+  list.push_back(setting("one_shot", choice.one_shot.value ? "yes" : "no", choice.one_shot));
+  list.push_back(setting("direction", policy::word(choice.direction.value), choice.direction));
+  list.push_back(setting("chunk", number(choice.chunk.value), choice.chunk));
+  list.push_back(setting("ctas.stage", number(choice.stage_ctas.value), choice.stage_ctas));
+  list.push_back(setting("ctas.reduce", number(choice.reduce_ctas.value), choice.reduce_ctas));
+  list.push_back(setting("ctas.gather", number(choice.gather_ctas.value), choice.gather_ctas));
+  list.push_back(setting("staging.latency_bytes", number(policy.staging.latency_bytes.value),
+                         policy.staging.latency_bytes));
+  list.push_back(setting("staging.throughput_bytes", number(policy.staging.throughput_bytes.value),
+                         policy.staging.throughput_bytes));
+  list.push_back(setting("checking", policy.checking.value ? "on" : "off", policy.checking));
+  list.push_back(setting("timeouts.wait", fmt::format("{} ms", policy.wait_timeout.value.count()),
+                         policy.wait_timeout));
+  return list;
+}
+
+// A call of the queried size whose buffers are never touched; `counts` outlives it.
+purlin_call sample_call(const purlin_query& query, std::vector<uint64_t>* counts) {
+  const auto n = static_cast<uint64_t>(query.nranks);
+  purlin_call call{};
+  call.struct_size = sizeof call;
+  call.collective = query.collective;
+  call.dtype = query.dtype;
+  call.op = query.op;
+  call.reduction = query.reduction;
+  call.transformation = query.transformation;
+  // Far apart, so that they do not overlap.
+  call.send = reinterpret_cast<const void*>(uintptr_t{1} << 40);
+  call.recv = reinterpret_cast<void*>(uintptr_t{1} << 46);
+  static const uint64_t one = 1;  // any scalar
+  call.scalar = &one;
+  const uint64_t elements = query.bytes / element_bytes(query.dtype);
+  const bool whole = query.collective == PURLIN_ALL_REDUCE || query.collective == PURLIN_BROADCAST ||
+                     query.collective == PURLIN_REDUCE;
+  call.count = whole ? elements : elements / n;
+  if (query.collective == PURLIN_CUSTOM && query.transformation != nullptr &&
+      query.transformation->step_count == 2)
+    call.count = call.count / n * n;
+  counts->assign(n, elements / n);
+  call.send_counts = call.recv_counts = counts->data();
+  return call;
+}
+
+Status check_query(const purlin_query& query) {
+  if (query.struct_size < sizeof query)
+    return Status(PURLIN_INVALID_ARGUMENT, fmt::format("purlin_query.struct_size is {}, expected {}",
+                                                       query.struct_size, sizeof query));
+  if (query.nranks < 1 || query.nranks > PURLIN_MAX_RANKS)
+    return Status(PURLIN_INVALID_ARGUMENT, fmt::format("nranks is {}, expected 1 to {}", query.nranks,
+                                                       PURLIN_MAX_RANKS));
+  if (element_bytes(query.dtype) == 0)
+    return Status(PURLIN_INVALID_ARGUMENT, fmt::format("dtype is {}, which is no purlin_dtype",
+                                                       query.dtype));
+  if (query.collective < 0 || query.collective >= PURLIN_CUSTOM + 1 ||
+      query.collective == PURLIN_SEND_RECV)
+    return Status(PURLIN_INVALID_ARGUMENT, fmt::format("collective is {}; collectives other than "
+                                                       "send_recv are explained", query.collective));
+  return {};
+}
+
+Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
+                                        const policy::Choice& choice, int nranks) {
+  WireFacts wire;
+  wire.config = wire_config(policy, nranks);
+  wire.map = snac::map_wire(wire.config);
+  wire.checking = policy.checking.value;
+  std::vector<Launch> launches(static_cast<size_t>(nranks));
+  for (int r = 0; r < nranks; ++r) {
+    auto facts = check_call(call, nranks, r);
+    if (!facts) return facts.status();
+    Launch& launch = launches[static_cast<size_t>(r)];
+    launch.params.map = wire.map;
+    PURLIN_RETURN_IF_ERROR(prepare_launch(*facts, choice, wire, nranks, r, &launch));
+  }
+  return launches;
+}
+
+}  // namespace
+
+Result<ordered_json> explain_call(const purlin_query& query) {
+  PURLIN_RETURN_IF_ERROR(check_query(query));
+  auto parts = find_parts(query);
+  if (!parts) return parts.status();
+  const policy::Policy& policy = parts->found.policy;
+  plugin::Need need;
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  need.sources = static_cast<uint32_t>(query.nranks);
+  auto atom = plugin::choose(parts->catalogue, need);
+  if (!atom) return atom.status();
+  policy::Bound bound;
+  bound.limits = atom->descriptor->limits;
+  bound.atom = atom->descriptor->name;
+  bound.cuda = atom->descriptor->kind == PURLIN_ATOM_CUDA;
+  PURLIN_RETURN_IF_ERROR(policy::check_against(policy, bound, query.nranks));
+  policy::Query asked;
+  asked.collective = static_cast<purlin_collective>(query.collective);
+  asked.nranks = query.nranks;
+  asked.bytes = query.bytes;
+  asked.reduction = static_cast<purlin_reduction>(query.reduction);
+  auto choice = policy::choose(policy, asked);
+  if (!choice) return choice.status();
+  std::vector<uint64_t> counts;
+  auto launches = prepare_all(sample_call(query, &counts), policy, *choice, query.nranks);
+  if (!launches) return launches.status();
+
+  ordered_json answer;
+  answer["collective"] = policy::word(asked.collective);
+  answer["bytes"] = query.bytes;
+  answer["ranks"] = query.nranks;
+  answer["dtype"] = policy::word(static_cast<purlin_dtype>(query.dtype));
+  answer["device"] = query.device != nullptr ? query.device : "host";
+  answer["policy"] = {{"file", policy.name}, {"searched", policy::to_json(parts->found.trace)}};
+  const bool packets = (*launches)[0].packets;
+  const bool chunks = (*launches)[0].chunks;
+  answer["path"] = packets && chunks ? "latency for small pairs, throughput for the others"
+                   : packets         ? "latency"
+                                     : "throughput";
+  const auto& crossover = policy.crossover.at(asked.collective, query.nranks, query.bytes);
+  answer["path_reason"] = fmt::format("crossover {} bytes, said by {}", crossover.value,
+                                      crossover.origin.text());
+  answer["atom"] = {{"name", atom->descriptor->name},
+                    {"version", atom->descriptor->version},
+                    {"path", atom->path.string()},
+                    {"rule", atom->rule},
+                    {"why", atom->reason}};
+  answer["reduction"] = policy::word(choice->reduction.value);
+  answer["plan"] = plan_json(*launches);
+  answer["settings"] = settings_json(policy, *choice);
+  answer["nvls"] = nvls_json();
+  answer["checks"] = ordered_json::array(
+      {fmt::format("packets of this communicator hold {} bytes for one peer, chunk staging {} bytes",
+                   snac::packet_capacity((*launches)[0].params.map, (*launches)[0].transformation),
+                   (*launches)[0].params.map.staging_bytes)});
+  answer["notes"] = choice->notes;
+  return answer;
+}
+
+Result<ordered_json> explain_plugins(const purlin_query& query) {
+  if (query.struct_size < sizeof query)
+    return Status(PURLIN_INVALID_ARGUMENT, fmt::format("purlin_query.struct_size is {}, expected {}",
+                                                       query.struct_size, sizeof query));
+  auto parts = find_parts(query);
+  if (!parts) return parts.status();
+  ordered_json answer = plugin::catalogue_json(parts->catalogue);
+  answer["policy"] = parts->found.policy.name;
+  answer["nvls"] = nvls_json();
+  return answer;
+}
+
+}  // namespace purlin

@@ -1,0 +1,109 @@
+#include <array>
+#include <span>
+
+#include "communicator/backend.h"
+#include "memory/shared_memory.h"
+#include "snac/host_run.h"
+
+namespace purlin {
+namespace {
+
+class HostBackend : public Backend {
+ public:
+  HostBackend(SharedMemory memory, const BackendOptions& options, const purlin_host_atom& atom,
+              snac::HostPatience patience, Rendezvous& rendezvous)
+      : memory_(std::move(memory)), map_(snac::map_wire(options.wire)), atom_(atom),
+        patience_(patience), rendezvous_(rendezvous),
+        peer_left_([this](snac::u32 peer) {
+          return rendezvous_.liveness().state(static_cast<int>(peer)) != PeerState::kMember;
+        }) {
+    for (snac::u32 r = 0; r < options.wire.nranks; ++r)
+      peers_[r] = reinterpret_cast<snac::u8*>(memory_.data()) + r * map_.total;
+    rendezvous_.liveness().set_abort_word(stop_word(), snac::kStopPeerLost);
+  }
+  ~HostBackend() override { rendezvous_.liveness().set_abort_word(nullptr, 0); }
+
+  void prepare(snac::CallParams* params) const override {
+    params->map = map_;
+    for (int r = 0; r < rendezvous_.size(); ++r)
+      params->peers[r] = peers_[static_cast<size_t>(r)];
+  }
+
+  Status launch(const Launch& launch) override {
+    snac::HostCall call;
+    call.form = &launch.form;
+    call.params = &launch.params;
+    call.atom = &atom_;
+    call.constants = &launch.constants;
+    call.patience = patience_;
+    call.peer_left = &peer_left_;
+    call.epoch = epoch_ + 1;
+    const bool finished = (!launch.packets || snac::run_latency(call)) &&
+                          (!launch.chunks || snac::run_throughput(call));
+    if (!finished) return Status(PURLIN_BROKEN, "stopped");
+    ++epoch_;
+    return {};
+  }
+
+  snac::Control* control(int rank) const override {
+    return reinterpret_cast<snac::Control*>(peers_[static_cast<size_t>(rank)]);
+  }
+  void stop(const snac::StopRecord& record) override {
+    snac::stop_ranks(peers_.data(), static_cast<snac::u32>(rendezvous_.size()),
+                     static_cast<snac::u32>(rendezvous_.rank()), record);
+  }
+  void refuse_next() override {
+    __atomic_store_n(&control(rendezvous_.rank())->refused, epoch_ + 1, __ATOMIC_RELEASE);
+  }
+  void drain() override {}
+
+ private:
+  std::atomic<uint32_t>* stop_word() const {
+    static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
+    return reinterpret_cast<std::atomic<uint32_t>*>(&control(rendezvous_.rank())->stop);
+  }
+
+  SharedMemory memory_;
+  snac::WireMap map_;
+  const purlin_host_atom& atom_;
+  snac::HostPatience patience_;
+  Rendezvous& rendezvous_;
+  snac::PeerLeft peer_left_;
+  std::array<snac::u8*, snac::kMaxRanks> peers_{};
+  uint64_t epoch_ = 0;
+};
+
+// One file for all ranks, made by rank 0: one descriptor each, whether ranks are threads or not.
+Result<SharedMemory> share_memory(const BackendOptions& options, Rendezvous& rendezvous) {
+  const uint64_t bytes = snac::map_wire(options.wire).total * options.wire.nranks;
+  if (rendezvous.rank() != 0) {
+    PURLIN_RETURN_IF_ERROR(rendezvous.agree(Status::ok()));
+    auto fds = rendezvous.broadcast_fds(0, {});
+    if (!fds) return fds.status();
+    return SharedMemory::adopt(std::move((*fds)[0]), bytes);
+  }
+  auto memory = SharedMemory::create("purlin " + options.name, bytes);
+  PURLIN_RETURN_IF_ERROR(rendezvous.agree(memory.status()));
+  if (!memory) return memory.status();
+  const int fd = memory->fd();
+  auto fds = rendezvous.broadcast_fds(0, std::span<const int>(&fd, 1));
+  if (!fds) return fds.status();
+  return std::move(*memory);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options,
+                                                   const purlin_host_atom& atom,
+                                                   snac::HostPatience patience,
+                                                   Rendezvous& rendezvous) {
+  auto memory = share_memory(options, rendezvous);
+  PURLIN_RETURN_IF_ERROR(rendezvous.agree(memory.status()));
+  if (!memory) return memory.status();
+  memory->close_fd();
+  memory->populate();
+  return std::unique_ptr<Backend>(std::make_unique<HostBackend>(
+      std::move(*memory), options, atom, patience, rendezvous));
+}
+
+}  // namespace purlin

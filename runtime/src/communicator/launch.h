@@ -1,0 +1,24 @@
+// A call ready to be carried out by a device: what the communicator hands to its backend.
+#pragma once
+
+#include "communicator/call_facts.h"
+#include "policy/choose.h"
+#include "snac/call.h"
+#include "snac/host_env.h"
+
+namespace purlin {
+
+// Owned by the communicator, reused from call to call. Arrays that `params` points to belong to the
+// caller of the public API.
+struct Launch {
+  snac::Transformation transformation;
+  snac::Form form;
+  snac::CallParams params;
+  purlin_constants constants{};
+  const policy::Choice* choice = nullptr;
+  bool packets = false;  // run the latency protocol
+  bool chunks = false;   // run the throughput protocol; both: by pairs
+  purlin_stream_t stream = nullptr;
+};
+
+}  // namespace purlin

@@ -1,0 +1,150 @@
+#include "communicator/prepare.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "communicator/element.h"
+
+namespace purlin {
+namespace {
+
+using snac::CallParams;
+using snac::Transformation;
+
+// Identifies everything about a call that ranks must agree on and that is not a pair's bytes.
+uint64_t hash_call(const CallFacts& facts, uint64_t descriptor, const Transformation& t) {
+  uint64_t hash = snac::mix(0x5055524c494eull, descriptor);
+  if (facts.collective == snac::Collective::kCustom) {
+    for (uint32_t i = 0; i < t.step_count; ++i) {
+      const snac::Step& step = t.steps[i];
+      for (const snac::Layout* layout : {&step.input, &step.output}) {
+        hash = snac::mix(hash, static_cast<uint64_t>(layout->kind) | uint64_t{layout->relative} << 8 |
+                                   uint64_t{layout->rotate} << 32);
+        hash = snac::mix(hash, layout->members);
+        hash = snac::mix(hash, layout->stride);
+      }
+      hash = snac::mix(hash, static_cast<uint64_t>(step.consume));
+      for (const snac::RankSet* set : {&step.stagers, &step.consumers})
+        hash = snac::mix(snac::mix(hash, static_cast<uint64_t>(set->kind)), set->mask);
+    }
+  }
+  return hash == 0 ? 1 : hash;  // 0 says that checking is off
+}
+
+uint64_t count_for_descriptor(const CallFacts& facts) {
+  switch (facts.collective) {
+    case snac::Collective::kAllGatherV:
+    case snac::Collective::kReduceScatterV:
+    case snac::Collective::kAllToAllV:
+      return 0;  // pairs compare their own bytes
+    default:
+      return facts.sizes.count;
+  }
+}
+
+uint32_t root_of(const CallFacts& facts) {
+  return facts.rooted ? static_cast<uint32_t>(facts.call->root) : 0;
+}
+
+void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch) {
+  const purlin_call& call = *facts.call;
+  CallParams& p = launch->params;
+  const uint32_t root = root_of(facts);
+  p.descriptor = snac::describe_call(facts.collective, static_cast<snac::u32>(call.dtype),
+                                     facts.reduces ? static_cast<snac::u32>(call.op) : 0, root,
+                                     count_for_descriptor(facts));
+  p.in = static_cast<const snac::u8*>(call.send);
+  p.out = static_cast<snac::u8*>(call.recv);
+  p.timeout_ns = wire.timeout_ns;
+  p.exchange_in_place = facts.in_place && facts.collective == snac::Collective::kAllToAll;
+}
+
+void set_constants(const CallFacts& facts, const policy::Choice& choice, Launch* launch) {
+  const purlin_call& call = *facts.call;
+  purlin_constants& c = launch->constants;
+  c = purlin_constants{};
+  c.struct_size = sizeof c;
+  c.nranks = launch->params.nranks;
+  c.dtype = uint32_t{PURLIN_U8};
+  c.op = uint32_t{PURLIN_SUM};
+  c.stages = choice.stages.value;
+  c.stage_bytes = choice.stage_bytes.value;
+  c.threads = choice.threads.value;
+  launch->params.scaled = 0;
+  if (!facts.reduces) return;
+  c.dtype = static_cast<uint32_t>(call.dtype);
+  c.op = call.op == PURLIN_PREMUL_SUM ? uint32_t{PURLIN_SUM} : static_cast<uint32_t>(call.op);
+  if (call.op == PURLIN_PREMUL_SUM) {
+    launch->params.scaled = 1;
+    std::memcpy(&c.scalar, call.scalar, accumulator_bytes(call.dtype));
+    launch->params.scalar = c.scalar;
+  }
+}
+
+// A share that holds several regions is cut into packets only where regions end between packets.
+bool packets_can_cut(const Launch& launch) {
+  return !launch.form.parts || launch.params.part_bytes % 8 == 0;
+}
+
+Status set_path(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
+                Launch* launch) {
+  const purlin_call& call = *facts.call;
+  CallParams& p = launch->params;
+  const uint64_t capacity = snac::packet_capacity(p.map, launch->transformation);
+  bool packets = choice.path.value == PURLIN_PATH_LATENCY;
+  if (facts.collective == snac::Collective::kAllToAllV) {
+    // Each pair chooses from the bytes that both its ends know.
+    launch->packets = call.path != PURLIN_PATH_THROUGHPUT;
+    launch->chunks = true;
+    p.pair_limit = !launch->packets                      ? 0
+                   : call.path == PURLIN_PATH_LATENCY ? capacity
+                                                         : std::min(capacity, wire.pair_limit);
+    return {};
+  }
+  const bool listed = facts.collective == snac::Collective::kAllGatherV ||
+                      facts.collective == snac::Collective::kReduceScatterV;
+  const uint64_t longest =
+      listed ? facts.largest_part : snac::longest_pair(p);
+  const bool fits = longest <= capacity && packets_can_cut(*launch);
+  if (packets && !fits) {
+    if (call.path == PURLIN_PATH_LATENCY)
+      return Status(PURLIN_UNSUPPORTED,
+                    fmt::format("path latency was asked for, but {} bytes for one peer exceed the {} "
+                                "bytes that its packets hold; use path auto, or raise the policy's "
+                                "staging.latency_bytes", longest, capacity));
+    packets = false;
+  }
+  launch->packets = packets;
+  launch->chunks = !packets;
+  p.pair_limit = packets ? ~uint64_t{0} : 0;
+  return {};
+}
+
+}  // namespace
+
+Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
+                      int nranks, int rank, Launch* launch) {
+  CallParams& p = launch->params;
+  p.nranks = static_cast<snac::u32>(nranks);
+  p.rank = static_cast<snac::u32>(rank);
+  launch->choice = &choice;
+  const bool one_shot = facts.collective == snac::Collective::kAllReduce &&
+                        choice.path.value == PURLIN_PATH_LATENCY && choice.one_shot.value;
+  launch->transformation = facts.collective == snac::Collective::kCustom
+                               ? facts.custom
+                               : snac::transformation_of(facts.collective, one_shot);
+  set_identity(facts, wire, launch);
+  set_constants(facts, choice, launch);
+  const Transformation& t = launch->transformation;
+  snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
+                  root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
+  const auto direction = choice.direction.value == policy::Direction::kPush ? snac::Direction::kPush
+                                                                            : snac::Direction::kPull;
+  p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes, choice.chunk.value, direction,
+                                  direction);
+  launch->form = snac::form_of(t, p.nranks, p.geometry);
+  return set_path(facts, choice, wire, launch);
+}
+
+}  // namespace purlin

@@ -1,0 +1,23 @@
+// From a checked call and the policy's choice to a launch.
+#pragma once
+
+#include "communicator/launch.h"
+
+namespace purlin {
+
+// What a communicator knows about its wire.
+struct WireFacts {
+  snac::WireConfig config;
+  snac::WireMap map;
+  bool checking = true;
+  uint64_t timeout_ns = 0;
+  uint64_t pair_limit = 0;  // all_to_all_v: pairs of at most so many bytes use packets
+};
+
+// Fills `launch` (its params.peers and map are set) for `facts`. Which protocol serves follows from
+// the choice and from what every rank knows; PURLIN_UNSUPPORTED when a forced path cannot carry the
+// call.
+Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
+                      int nranks, int rank, Launch* launch);
+
+}  // namespace purlin

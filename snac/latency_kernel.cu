@@ -1,0 +1,17 @@
+// The latency protocol as one universal kernel, compiled once to LTO-IR.
+#include "snac/device_env.cuh"
+#include "snac/latency.h"
+
+using namespace purlin::snac;
+
+extern "C" __global__ void purlin_latency_d1(const __grid_constant__ DeviceParams params) {
+  // Everything below may depend on the kernel before: wait for it, and only then let the next start.
+  if (purlin_constant_dependent_launch_d1() != 0) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  }
+  const u64 epoch = *const_cast<const volatile u64*>(epoch_word(params, blockIdx.x)) + 1;
+  DeviceEnv env(params, epoch);
+  Latency<DeviceEnv>(env, params, epoch).run();
+  leave_epoch(params, epoch);
+}

@@ -1,0 +1,37 @@
+// The throughput protocol as one universal kernel, compiled once to LTO-IR. The Atom calls back into
+// SNAC through the symbols of device_abi.cuh.
+#include "snac/device_env.cuh"
+#include "snac/throughput.h"
+
+using namespace purlin::snac;
+using DeviceThroughput = Throughput<DeviceEnv>;
+
+extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,
+                                                  purlin_segment* out) {
+  return static_cast<DeviceThroughput*>(snac)->segment(index, out);
+}
+extern "C" __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
+  return static_cast<DeviceThroughput*>(snac)->ready(index);
+}
+extern "C" __device__ void purlin_snac_done_d1(void* snac, unsigned long long index) {
+  static_cast<DeviceThroughput*>(snac)->done(index);
+}
+extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* snac) {
+  return static_cast<DeviceThroughput*>(snac)->params().scalar;
+}
+
+extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const u64 epoch = *const_cast<const volatile u64*>(epoch_word(params, blockIdx.x)) + 1;
+  DeviceEnv env(params, epoch);
+  send_headers(env, params, epoch);
+  // The role is data: run has one call site, so the Atom's pipeline is compiled once.
+  u32 cta = blockIdx.x;
+  u32 role = 0;
+  while (role < 2 && cta >= params.ctas[role]) cta -= params.ctas[role++];
+  DeviceThroughput work(env, params, epoch, static_cast<Role>(role), cta, 0, kMaxRounds);
+  const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
+  purlin_atom_run_d1(&group, &work);
+  wait_headers(env, params, epoch, [](u32) { return true; });
+  leave_epoch(params, epoch);
+}
