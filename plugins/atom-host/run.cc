@@ -26,7 +26,9 @@ void copy(void* destination, const void* source, uint64_t bytes) {
 void move_piece(const purlin_constants* constants, const purlin_segment& segment, uint64_t offset,
                 uint64_t bytes) {
   unsigned char* const first = at(segment.dst[0], offset);
-  if (segment.reduce != 0) {
+  if (segment.reduce == PURLIN_CONSUME_SCALE) {
+    scale(constants->dtype, at(segment.src[0], offset), &constants->scalar, first, bytes);
+  } else if (segment.reduce == PURLIN_CONSUME_REDUCE) {
     const void* sources[PURLIN_MAX_RANKS];
     for (uint32_t r = 0; r < segment.nsrc; ++r) sources[r] = at(segment.src[r], offset);
     reduce(constants, sources, segment.nsrc, first, bytes);

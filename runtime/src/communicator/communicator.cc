@@ -125,6 +125,7 @@ Status Communicator::make_backend() {
   wire_.config = wire_config(policy, size());
   wire_.map = snac::map_wire(wire_.config);
   wire_.checking = policy.checking.value;
+  wire_.limits = atom_.descriptor->limits;
   wire_.timeout_ns = static_cast<uint64_t>(policy.wait_timeout.value.count()) * 1'000'000;
   wire_.pair_limit = pair_limit(*choices_, size());
   auto backend = make_host_backend(

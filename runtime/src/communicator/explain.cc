@@ -119,8 +119,10 @@ Status check_query(const purlin_query& query) {
 }
 
 Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
-                                        const policy::Choice& choice, int nranks) {
+                                        const policy::Choice& choice, const purlin_atom_limits* limits,
+                                        int nranks) {
   WireFacts wire;
+  wire.limits = limits;
   wire.config = wire_config(policy, nranks);
   wire.map = snac::map_wire(wire.config);
   wire.checking = policy.checking.value;
@@ -160,7 +162,8 @@ Result<ordered_json> explain_call(const purlin_query& query) {
   auto choice = policy::choose(policy, asked);
   if (!choice) return choice.status();
   std::vector<uint64_t> counts;
-  auto launches = prepare_all(sample_call(query, &counts), policy, *choice, query.nranks);
+  auto launches = prepare_all(sample_call(query, &counts), policy, *choice,
+                              bound.limits, query.nranks);
   if (!launches) return launches.status();
 
   ordered_json answer;

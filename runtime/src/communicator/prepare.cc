@@ -60,7 +60,11 @@ void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch)
   p.exchange_in_place = facts.in_place && facts.collective == snac::Collective::kAllToAll;
 }
 
-void set_constants(const CallFacts& facts, const policy::Choice& choice, Launch* launch) {
+// A setting of 0 means the Atom's own default.
+uint32_t or_default(uint32_t value, uint32_t otherwise) { return value != 0 ? value : otherwise; }
+
+void set_constants(const CallFacts& facts, const policy::Choice& choice,
+                   const purlin_atom_limits& limits, Launch* launch) {
   const purlin_call& call = *facts.call;
   purlin_constants& c = launch->constants;
   c = purlin_constants{};
@@ -68,9 +72,9 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice, Launch*
   c.nranks = launch->params.nranks;
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
-  c.stages = choice.stages.value;
-  c.stage_bytes = choice.stage_bytes.value;
-  c.threads = choice.threads.value;
+  c.stages = or_default(choice.stages.value, limits.default_stages);
+  c.stage_bytes = or_default(choice.stage_bytes.value, limits.default_stage_bytes);
+  c.threads = or_default(choice.threads.value, limits.default_threads);
   launch->params.scaled = 0;
   if (!facts.reduces) return;
   c.dtype = static_cast<uint32_t>(call.dtype);
@@ -135,7 +139,7 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
                                ? facts.custom
                                : snac::transformation_of(facts.collective, one_shot);
   set_identity(facts, wire, launch);
-  set_constants(facts, choice, launch);
+  set_constants(facts, choice, *wire.limits, launch);
   const Transformation& t = launch->transformation;
   snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);

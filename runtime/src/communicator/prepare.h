@@ -11,6 +11,7 @@ struct WireFacts {
   snac::WireMap map;
   bool checking = true;
   uint64_t timeout_ns = 0;
+  const purlin_atom_limits* limits = nullptr;  // of the bound Atom: its defaults
   uint64_t pair_limit = 0;  // all_to_all_v: pairs of at most so many bytes use packets
 };
 
