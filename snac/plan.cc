@@ -126,9 +126,9 @@ Geometry set_geometry(const Transformation& t, u32 n, u64 half_bytes, u64 chunk_
   return g;
 }
 
-u64 longest_pair(const CallParams& p) {
+u64 longest_pair(const Transformation& t, const CallParams& p) {
   u64 longest = 0;
-  for (u32 step = 0; step < 2; ++step)
+  for (u32 step = 0; step < t.step_count; ++step)
     for (u32 r = 0; r < p.nranks; ++r)
       longest = larger(longest, larger(p.send[step][r].bytes, p.receive[step][r].bytes));
   return longest;

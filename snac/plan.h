@@ -36,6 +36,6 @@ constexpr u64 packet_capacity(const WireMap& map, const Transformation& t) {
 }
 
 // Longest pair of either step on this rank, in bytes.
-u64 longest_pair(const CallParams& p);
+u64 longest_pair(const Transformation& t, const CallParams& p);
 
 }  // namespace purlin::snac

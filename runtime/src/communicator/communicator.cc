@@ -177,6 +177,10 @@ Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
   const std::lock_guard lock(call_mutex_);
   if (stopped()) {
     const Status status = report();
+    if (!told_) {  // a peer stopped us between two calls: this is the first that our caller hears
+      told_ = true;
+      return status;
+    }
     return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
   }
   auto facts = check_call(call, size(), rank());
@@ -189,6 +193,7 @@ Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
   (*launch)->stream = stream;
   Status status = backend_->launch(**launch);
   if (status.is_ok()) return status;
+  told_ = true;
   return report();
 }
 

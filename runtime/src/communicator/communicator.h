@@ -79,6 +79,7 @@ class Communicator {
 
   std::mutex call_mutex_;
   Launch launch_;
+  bool told_ = false;  // the caller of `run` has been given the error that broke the communicator
   std::mutex broken_mutex_;
   Status broken_;
 };

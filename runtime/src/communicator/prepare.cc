@@ -109,7 +109,7 @@ Status set_path(const CallFacts& facts, const policy::Choice& choice, const Wire
   const bool listed = facts.collective == snac::Collective::kAllGatherV ||
                       facts.collective == snac::Collective::kReduceScatterV;
   const uint64_t longest =
-      listed ? facts.largest_part : snac::longest_pair(p);
+      listed ? facts.largest_part : snac::longest_pair(launch->transformation, p);
   const bool fits = longest <= capacity && packets_can_cut(*launch);
   if (packets && !fits) {
     if (call.path == PURLIN_PATH_LATENCY)

@@ -1,8 +1,10 @@
 // The collectives through the public API against the serial reference, bit for bit on every rank.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstring>
 #include <random>
+#include <string>
 
 #include "level.h"
 #include "ranks.h"
@@ -22,7 +24,6 @@ struct Case {
 };
 
 bool reduces(int c) { return c == PURLIN_ALL_REDUCE || c == PURLIN_REDUCE_SCATTER || c == PURLIN_REDUCE; }
-bool whole(int c) { return c == PURLIN_ALL_REDUCE || c == PURLIN_BROADCAST || c == PURLIN_REDUCE; }
 bool many_in(int c) { return c == PURLIN_REDUCE_SCATTER || c == PURLIN_ALL_TO_ALL || c == PURLIN_SCATTER; }
 bool many_out(int c) { return c == PURLIN_ALL_GATHER || c == PURLIN_ALL_TO_ALL || c == PURLIN_GATHER; }
 bool rooted(int c) { return c >= PURLIN_BROADCAST && c <= PURLIN_GATHER; }
@@ -75,6 +76,7 @@ void run_case(const Ranks& ranks, const Case& c, std::mt19937_64& random) {
   }
   std::vector<purlin_status> status(n);
   std::vector<int> good(n);
+  std::vector<std::string> text(n);
   ranks.each([&](int r) {
     const auto u = static_cast<size_t>(r);
     const uint64_t own = static_cast<uint64_t>(r) * c.count * es;
@@ -103,6 +105,7 @@ void run_case(const Ranks& ranks, const Case& c, std::mt19937_64& random) {
     call.count = c.count;
     call.path = c.path;
     status[u] = purlin_run(&call, ranks.comm(r), nullptr);
+    if (status[u] != PURLIN_OK) text[u] = purlin_last_error();
     const Bytes want = expected(c, r, root, in);
     good[u] = std::memcmp(out_at, want.data(), want.size()) == 0 && send.intact() && recv.intact() &&
               (c.in_place || std::memcmp(in_at, in[u].data(), in_bytes) == 0);
@@ -110,6 +113,7 @@ void run_case(const Ranks& ranks, const Case& c, std::mt19937_64& random) {
   for (int r = 0; r < c.n; ++r) {
     CAPTURE(c.collective); CAPTURE(c.n); CAPTURE(c.dtype); CAPTURE(c.op); CAPTURE(c.path);
     CAPTURE(c.count); CAPTURE(c.offset); CAPTURE(c.in_place); CAPTURE(r);
+    CAPTURE(text[static_cast<size_t>(r)]);
     REQUIRE(status[static_cast<size_t>(r)] == PURLIN_OK);
     REQUIRE(good[static_cast<size_t>(r)]);
   }
@@ -119,7 +123,7 @@ void run_case(const Ranks& ranks, const Case& c, std::mt19937_64& random) {
 // Small staging, so that messages of some KiB take several rounds.
 const char* const kSmall =
     "version: 1\nstaging: {latency_bytes: 64KiB, throughput_bytes: 64KiB}\ncrossover: 1KiB\n"
-    "tuning: {chunk: 1KiB}\n";
+    "tuning: {default: {chunk: 1KiB}}\n";
 
 }  // namespace
 
