@@ -9,7 +9,7 @@ import tree
 
 # Folder of the including file -> what it may include of the project besides its own folder. The first
 # row that matches counts. Tests may include anything.
-_SDK = r'runtime/include/purlin/(atom_abi\.h|atom\.cuh|kit/.*)$'
+_SDK = r'runtime/include/purlin/(atom_abi\.h|device_abi\.cuh|atom\.cuh|kit/.*)$'
 _API = r'runtime/include/purlin/purlin\.(h|hpp)$'
 RULES = [
     (r'runtime/include/', [r'runtime/include/']),
