@@ -1,4 +1,2 @@
-# stand_in.cc takes the library's place: its functions are found before those of purlin_core.
+#stand_in.cc takes the library's place: its functions are found before those of purlin_core.
 target_link_libraries(test_tools_perf PRIVATE purlin_tool_parts)
-include(${CMAKE_CURRENT_SOURCE_DIR}/gpu/fake_driver.cmake)
-purlin_use_fake_driver(test_tools_perf)
