@@ -14,16 +14,18 @@ std::vector<std::byte> encode(const Failure& failure) {
   return payload;
 }
 
+Status status_of(int32_t code, std::span<const std::byte> text) {
+  const bool known = code > PURLIN_OK && code <= PURLIN_INTERNAL;
+  return {known ? static_cast<purlin_status>(code) : PURLIN_INTERNAL,
+          std::string(reinterpret_cast<const char*>(text.data()), text.size())};
+}
+
 Failure decode_failure(std::span<const std::byte> payload) {
   FailurePayload head{};
   if (payload.size() < sizeof head)
     return {Status(PURLIN_MISMATCH, "a peer reported a failure in a form that cannot be read"), -1};
   std::memcpy(&head, payload.data(), sizeof head);
-  const auto text = payload.subspan(sizeof head);
-  const bool known = head.code > PURLIN_OK && head.code <= PURLIN_INTERNAL;
-  return {Status(known ? static_cast<purlin_status>(head.code) : PURLIN_INTERNAL,
-                 std::string(reinterpret_cast<const char*>(text.data()), text.size())),
-          head.rank};
+  return {status_of(head.code, payload.subspan(sizeof head)), head.rank};
 }
 
 void tell(Channel& channel, int sender, const Failure& failure, MessageType type) {

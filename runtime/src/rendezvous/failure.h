@@ -17,6 +17,8 @@ struct Failure {
 };
 
 std::vector<std::byte> encode(const Failure& failure);
+// A code and text that a peer sent; a code that this library does not know is PURLIN_INTERNAL.
+Status status_of(int32_t code, std::span<const std::byte> text);
 // Never ok: a payload that makes no sense becomes an error that says so.
 Failure decode_failure(std::span<const std::byte> payload);
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "rendezvous/door.h"
 
@@ -20,11 +19,10 @@ constexpr auto kHello = std::chrono::milliseconds(100);
 // error text, nothing more.
 int claimed_rank(Channel& channel, int nranks) {
   channel.set_most_bytes(kMostHelloBytes);
-  const auto hello = channel.receive(Limit(kHello, nullptr));
-  HelloPayload payload{};
-  if (!hello || hello->payload.size() < sizeof payload) return -1;
-  std::memcpy(&payload, hello->payload.data(), sizeof payload);
-  return payload.rank >= 0 && payload.rank < nranks ? payload.rank : -1;
+  auto message = channel.receive(Limit(kHello, nullptr));
+  if (!message) return -1;
+  const auto hello = read_hello(std::move(message).value());
+  return hello && hello->rank >= 0 && hello->rank < nranks ? hello->rank : -1;
 }
 
 }  // namespace

@@ -47,7 +47,9 @@ class Hub {
   Failure hear_seated(size_t r);
   Status let_in();
   Failure hear_newcomer(size_t index);
-  Failure seat(std::unique_ptr<Channel> channel, Message hello);
+  Status check_belongs(const Hello& hello) const;
+  Status check_agrees(const Hello& hello) const;
+  Failure seat(std::unique_ptr<Channel> channel, Hello hello);
   void turn_away(Channel& channel, const Status& reason);
   Failure overdue() const;
   Result<Circle> welcome();
@@ -168,7 +170,10 @@ Failure Hub::hear_newcomer(size_t index) {
     tell(*channel, request_.rank, {message.status(), request_.rank});
     return {message.status(), request_.rank};
   }
-  return seat(std::move(channel), std::move(**message));
+  auto hello = read_hello(std::move(**message));
+  if (hello) return seat(std::move(channel), std::move(hello).value());
+  turn_away(*channel, hello.status().with_context(channel->peer()));
+  return {};
 }
 
 // The others need not suffer from somebody who does not belong to them.
@@ -178,76 +183,66 @@ void Hub::turn_away(Channel& channel, const Status& reason) {
   tell(channel, request_.rank, {reason, -1}, MessageType::kRefused);
 }
 
-Failure Hub::seat(std::unique_ptr<Channel> channel, Message message) {
-  HelloPayload hello{};
-  const size_t descriptors = request_.members ? 0 : 1;
-  if (message.head.type != MessageType::kHello || message.payload.size() < sizeof hello) {
-    turn_away(*channel, Status(PURLIN_MISMATCH, channel->peer() + " did not say hello"));
-    return {};
-  }
-  std::memcpy(&hello, message.payload.data(), sizeof hello);
-  if (!equal_in_constant_time(hello.token, request_.address.token)) {
-    turn_away(*channel,
-              Status(PURLIN_MISMATCH, channel->peer() +
-                                          " has not the token of the ranks which meet here: it "
-                                          "holds another unique id or belongs to another job"));
-    return {};
-  }
-  if (hello.failure_code == PURLIN_OK && message.descriptors.size() != descriptors) {
-    turn_away(*channel, Status(PURLIN_MISMATCH, channel->peer() + " came without its lifeline"));
-    return {};
-  }
-  const size_t own = static_cast<size_t>(request_.rank);
-  const std::string who = describe_rank(hello.rank, hello.pid);
-  Failure failure;
+// Whether the newcomer is one of the ranks that meet here.
+Status Hub::check_belongs(const Hello& hello) const {
+  if (!equal_in_constant_time(hello.token, request_.address.token))
+    return {PURLIN_MISMATCH,
+            "it has not the token of the ranks which meet here: it holds another unique id or "
+            "belongs to another job"};
+  if (!request_.members && !hello.intro.lifeline && hello.intro.trouble)
+    return {PURLIN_MISMATCH, "it came without its lifeline"};
+  return {};
+}
+
+// Whether one that belongs here fits to those who have come. If not, nobody can go on.
+Status Hub::check_agrees(const Hello& hello) const {
+  const std::string who = describe_rank(hello.rank, hello.intro.pid);
+  const std::string own = describe(static_cast<size_t>(request_.rank));
   if (hello.nranks != request_.nranks)
-    failure.status =
-        Status(PURLIN_MISMATCH, fmt::format("{} says there are {} ranks, {} says {}", who,
-                                            hello.nranks, describe(own), request_.nranks));
-  else if (hello.rank < 0 || hello.rank >= request_.nranks)
-    failure.status = Status(PURLIN_MISMATCH, who + " is outside the ranks that meet");
-  else if (message.head.sequence != request_.sequence)
-    failure.status = Status(
-        PURLIN_MISMATCH, fmt::format("{} is at exchange {} of the communicator, {} is at {}", who,
-                                     message.head.sequence, describe(own), request_.sequence));
-  else if (seats_[static_cast<size_t>(hello.rank)].arrived)
-    failure.status = Status(
-        PURLIN_MISMATCH,
-        fmt::format("rank {} came twice, as process {} and as process {}: either a rank number was "
-                    "given twice, or two jobs meet at one address ({}); give each job its own "
-                    "unique id or PURLIN_JOB_ID",
-                    hello.rank, seats_[static_cast<size_t>(hello.rank)].intro.pid, hello.pid,
-                    request_.address.origin));
-  else if (hello.failure_code != PURLIN_OK) {
-    const FailurePayload head{hello.failure_code, hello.rank};
-    std::memcpy(message.payload.data() + sizeof hello - sizeof head, &head, sizeof head);
-    failure.status = decode_failure(std::span(message.payload).subspan(sizeof hello - sizeof head))
-                         .status.with_context(who);
+    return {PURLIN_MISMATCH, fmt::format("{} says there are {} ranks, {} says {}", who,
+                                         hello.nranks, own, request_.nranks)};
+  if (hello.rank < 0 || hello.rank >= request_.nranks)
+    return {PURLIN_MISMATCH, who + " is outside the ranks that meet"};
+  if (hello.sequence != request_.sequence)
+    return {PURLIN_MISMATCH, fmt::format("{} is at exchange {} of the communicator, {} is at {}",
+                                         who, hello.sequence, own, request_.sequence)};
+  const Seated& seated = seats_[static_cast<size_t>(hello.rank)];
+  if (seated.arrived)
+    return {PURLIN_MISMATCH,
+            fmt::format("rank {} came twice, as process {} and as process {}: either a rank number "
+                        "was given twice, or two jobs meet at one address ({}); give each job its "
+                        "own unique id or PURLIN_JOB_ID",
+                        hello.rank, seated.intro.pid, hello.intro.pid, request_.address.origin)};
+  return hello.intro.trouble.with_context(who);
+}
+
+Failure Hub::seat(std::unique_ptr<Channel> channel, Hello hello) {
+  if (const Status stranger = check_belongs(hello); !stranger) {
+    turn_away(*channel, stranger.with_context(channel->peer()));
+    return {};
   }
-  if (!failure.status) {
-    failure.rank = hello.rank;
+  if (const Status wrong = check_agrees(hello); !wrong) {
+    const Failure failure{wrong, hello.rank};
     tell(*channel, request_.rank, failure);
     return failure;
   }
-
-  Seated& seated = seats_[static_cast<size_t>(hello.rank)];
   // One line for each process is enough, and none for the hub's own.
   const bool known = std::any_of(seats_.begin(), seats_.end(), [&](const Seated& s) {
-    return s.arrived && s.intro.process == hello.process;
+    return s.arrived && s.intro.process == hello.intro.process;
   });
+  if (known) hello.intro.lifeline.reset();
+  Seated& seated = seats_[static_cast<size_t>(hello.rank)];
   seated.arrived = true;
-  seated.intro.process = hello.process;
-  seated.intro.pid = hello.pid;
-  if (!known && !message.descriptors.empty())
-    seated.intro.lifeline = std::move(message.descriptors[0]);
+  seated.intro = std::move(hello.intro);
   seated.channel = std::move(channel);
-  seated.channel->set_peer(who);
+  seated.channel->set_peer(describe(static_cast<size_t>(hello.rank)));
   seated.channel->set_most_bytes(kMessageBytes);
-  limit_.not_after(message.head.deadline);
+  limit_.not_after(hello.deadline);
   PacketHeader head;
   head.type = MessageType::kAccepted;
   head.sender = request_.rank;
-  const AcceptedPayload accepted{request_.rank, seats_[own].intro.pid};
+  const Introduction& own = seats_[static_cast<size_t>(request_.rank)].intro;
+  const AcceptedPayload accepted{request_.rank, own.pid};
   // A peer that cannot take this is gone, which the next look at its channel shows.
   (void)seated.channel->send(head, std::as_bytes(std::span(&accepted, 1)), {}, limit_);
   return {};

@@ -15,25 +15,30 @@
 namespace purlin {
 namespace {
 
-Result<Introduction> introduce_self(const MeetingRequest& request) {
-  Introduction self;
-  self.pid = ::getpid();
+Result<Hello> introduce_self(const MeetingRequest& request) {
+  Hello self;
+  self.token = request.address.token;
+  self.rank = request.rank;
+  self.nranks = request.nranks;
+  self.sequence = request.sequence;
+  self.deadline = request.limit.deadline();
+  self.intro.pid = ::getpid();
   const auto process = process_identity();
   if (!process) return process.status();
-  self.process = process.value();
+  self.intro.process = process.value();
   if (request.members) return self;
   auto lifeline = make_lifeline();
   if (lifeline)
-    self.lifeline = std::move(lifeline).value();
+    self.intro.lifeline = std::move(lifeline).value();
   else
-    self.trouble = lifeline.status();
+    self.intro.trouble = lifeline.status();
   return self;
 }
 
 // One who knocked at the hub's door, from hello to welcome.
 class Guest {
  public:
-  Guest(const MeetingRequest& request, const Introduction& self, OwnedFd socket, SocketUser holder)
+  Guest(const MeetingRequest& request, const Hello& self, OwnedFd socket, SocketUser holder)
       : request_(request),
         self_(self),
         channel_(std::make_unique<Channel>(std::move(socket), describe(holder))) {}
@@ -45,37 +50,15 @@ class Guest {
   static std::string describe(const SocketUser& holder) {
     return fmt::format("process {}, which holds the rendezvous", holder.pid);
   }
-  Status say_hello();
   Status accepted(const Message& message);
   Result<Circle> welcomed(Message message);
   Status give_up(const Status& reason);
 
   const MeetingRequest& request_;
-  const Introduction& self_;
+  const Hello& self_;
   std::unique_ptr<Channel> channel_;
   int hub_ = -1;
 };
-
-Status Guest::say_hello() {
-  HelloPayload hello{};
-  hello.token = request_.address.token;
-  hello.process = self_.process;
-  hello.rank = request_.rank;
-  hello.nranks = request_.nranks;
-  hello.pid = self_.pid;
-  hello.failure_code = self_.trouble.code();
-  const std::string text = self_.trouble.message().substr(0, 2000);
-  std::vector<std::byte> payload(sizeof hello + text.size());
-  std::memcpy(payload.data(), &hello, sizeof hello);
-  std::memcpy(payload.data() + sizeof hello, text.data(), text.size());
-  PacketHeader head;
-  head.type = MessageType::kHello;
-  head.sender = request_.rank;
-  head.sequence = request_.sequence;
-  head.deadline = request_.limit.deadline();
-  const int lifeline = self_.lifeline.get();
-  return channel_->send(head, payload, {&lifeline, self_.lifeline ? 1u : 0u}, request_.limit);
-}
 
 Status Guest::accepted(const Message& message) {
   AcceptedPayload payload{};
@@ -123,13 +106,14 @@ Result<Circle> Guest::welcomed(Message message) {
 // A bare hang-up would look like a death.
 Status Guest::give_up(const Status& reason) {
   tell(*channel_, request_.rank,
-       {reason.with_context(describe_rank(request_.rank, self_.pid) + " gave up"), request_.rank});
+       {reason.with_context(describe_rank(request_.rank, self_.intro.pid) + " gave up"),
+        request_.rank});
   return reason;
 }
 
 Result<std::optional<Circle>> Guest::attend() {
   channel_->set_most_bytes(64 << 10);
-  Status sent = say_hello();
+  Status sent = send_hello(*channel_, self_, request_.limit);
   if (!sent && sent.code() == PURLIN_PEER_LOST) return std::optional<Circle>();
   if (!sent) return give_up(sent);
   while (true) {
@@ -191,12 +175,12 @@ Result<Circle> meet(const MeetingRequest& request) {
                     fmt::format("nobody answered at the abstract socket '{}' within {} ms", name,
                                 request.limit.timeout().count()));
     auto door = open_door(name);
-    if (!door && spare_descriptor(*self, door.status())) continue;
+    if (!door && spare_descriptor(self->intro, door.status())) continue;
     if (!door) return door.status();
-    if (*door) return gather(request, std::move(self).value(), std::move(door).value());
+    if (*door) return gather(request, std::move(self->intro), std::move(door).value());
 
     auto socket = knock(name);
-    if (!socket && spare_descriptor(*self, socket.status())) continue;
+    if (!socket && spare_descriptor(self->intro, socket.status())) continue;
     if (!socket) return socket.status();
     if (*socket) {
       const auto holder = other_end(*socket);

@@ -6,6 +6,7 @@
 
 #include "rendezvous/address.h"
 #include "rendezvous/channel.h"
+#include "rendezvous/hello.h"
 #include "rendezvous/limit.h"
 #include "rendezvous/liveness_record.h"
 #include "rendezvous/roster.h"
@@ -20,14 +21,6 @@ struct MeetingRequest {
   // A reunion of members: their record, and the number of the exchange they meet for.
   const LivenessRecord* members = nullptr;
   uint64_t sequence = 0;
-};
-
-// What a process shows of itself when it comes.
-struct Introduction {
-  Identity process{};
-  pid_t pid = 0;
-  OwnedFd lifeline;  // when a communicator is founded
-  Status trouble;    // this rank cannot take part; the others shall know
 };
 
 // The connections of a meeting. When a communicator was founded, also what it is made of.

@@ -58,6 +58,18 @@ TEST_CASE("shared memory is zeroed, reserved whole and sealed") {
   }
 }
 
+TEST_CASE("memory made after dirty memory was given back is zeroed") {
+  constexpr uint64_t kBytes = 8 << 20;
+  for (int round = 0; round < 4; ++round) {
+    auto memory = SharedMemory::create("purlin-test-dirty", kBytes);
+    REQUIRE(memory.is_ok());
+    uint64_t dirty = 0;
+    for (uint64_t i = 0; i < kBytes; ++i) dirty += memory->data()[i] != std::byte{0};
+    CHECK(dirty == 0);
+    std::memset(memory->data(), 0xff, kBytes);
+  }
+}
+
 TEST_CASE("a peer sees the same bytes, also after a move and without the first descriptor") {
   auto mine = SharedMemory::create("purlin-test-shared", 10000);
   REQUIRE(mine.is_ok());

@@ -14,8 +14,8 @@
 
 #include "rendezvous/channel.h"
 #include "rendezvous/door.h"
+#include "rendezvous/hello.h"
 #include "rendezvous/lifeline.h"
-#include "rendezvous/packet.h"
 
 namespace purlin_test {
 
@@ -151,18 +151,15 @@ void meet_until(const purlin::JoinOptions& options, Moment moment) {
   if (!socket.is_ok() || !*socket) ::_exit(1);
   if (moment == Moment::kKnocked) return;
   purlin::Channel channel(std::move(socket).value(), "the hub");
-  purlin::HelloPayload hello{};
+  purlin::Hello hello;
   hello.token = options.address.token;
-  hello.process = purlin::process_identity().value();
   hello.rank = options.rank;
   hello.nranks = options.nranks;
-  hello.pid = ::getpid();
-  purlin::PacketHeader head;
-  head.type = purlin::MessageType::kHello;
-  head.deadline = limit.deadline();
-  auto lifeline = purlin::make_lifeline();
-  const int fd = lifeline->get();
-  if (!channel.send(head, std::as_bytes(std::span(&hello, 1)), {&fd, 1}, limit)) ::_exit(2);
+  hello.deadline = limit.deadline();
+  hello.intro.process = purlin::process_identity().value();
+  hello.intro.pid = ::getpid();
+  hello.intro.lifeline = purlin::make_lifeline().value();
+  if (!purlin::send_hello(channel, hello, limit)) ::_exit(2);
   if (moment == Moment::kSaidHello) return;
   const auto accepted = channel.receive(limit);
   if (!accepted.is_ok() || accepted->head.type != purlin::MessageType::kAccepted) ::_exit(3);

@@ -63,6 +63,14 @@ TEST_CASE("each rank finds its place and one common id in its environment") {
   CHECK(ids.begin()->size() == 256);
 }
 
+TEST_CASE("ranks meet by the id in their environment") {
+  const auto run = purlin_run({"-n", "4", "--", PURLIN_RANK_PROGRAM, "30000"});
+  CHECK_MESSAGE(run.status == 0, run.err);
+  CHECK(sorted_lines(run.out) ==
+        Lines{"[0] rank 0 met 0 1 2 3, token", "[1] rank 1 met 0 1 2 3, token",
+              "[2] rank 2 met 0 1 2 3, token", "[3] rank 3 met 0 1 2 3, token"});
+}
+
 TEST_CASE("labels can be left out") {
   CHECK(shell(1, "echo a; printf b", {"--no-label"}).out == "a\nb\n");
 }
