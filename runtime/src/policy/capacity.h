@@ -26,7 +26,8 @@ struct Bound {
 };
 
 // PURLIN_POLICY_ERROR "FILE:LINE:COLUMN: …" naming the value, the limit and where the limit comes
-// from, for the first setting that cannot be met at this number of ranks.
+// from, for the first setting that cannot be met at this number of ranks. PURLIN_INVALID_ARGUMENT
+// for a budget of the caller's above kMaxCtas.
 Status check_against(const Policy& policy, const Bound& bound, int nranks);
 
 }  // namespace purlin::policy

@@ -168,6 +168,17 @@ Status check_memory(const Policy& policy, const Bound& bound, int nranks) {
                   format_size(bound.memory_bytes)));
 }
 
+// The file and the environment are held to the limit when they are read, a caller is here.
+Status check_budget(const Policy& policy) {
+  const Setting<uint32_t>& budget = policy.cta_budget;
+  if (budget.value <= kMaxCtas) return Status::ok();
+  return Status(
+      PURLIN_INVALID_ARGUMENT,
+      fmt::format("{}: a budget of {} CTAs is above {}, the most that have flags; ask for "
+                  "at most that, or 0 to leave it to the policy",
+                  budget.origin.text(), budget.value, kMaxCtas));
+}
+
 template <class Check>
 Status for_each_collective(CollectiveSet set, Check check) {
   for (unsigned c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c)
@@ -204,6 +215,7 @@ Status check_file(const Policy& policy) {
 }
 
 Status check_against(const Policy& policy, const Bound& bound, int nranks) {
+  PURLIN_RETURN_IF_ERROR(check_budget(policy));
   PURLIN_RETURN_IF_ERROR(check_memory(policy, bound, nranks));
   PURLIN_RETURN_IF_ERROR(for_each_collective(kAllCollectives, [&](purlin_collective c) {
     return check_crossover(policy, policy.crossover.at(c, nranks, 0), c, nranks);

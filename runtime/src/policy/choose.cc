@@ -132,6 +132,12 @@ Setting<Direction> default_direction(purlin_collective collective) {
 }  // namespace
 
 Result<Choice> choose(const Policy& policy, const Query& query) {
+  if (query.cta_budget > kMaxCtas)
+    return Status(
+        PURLIN_INVALID_ARGUMENT,
+        fmt::format("{} of {} ranks: purlin_call::cta_budget {} is above {}, the most that "
+                    "have flags; ask for at most that, or 0 to leave it to the policy",
+                    word(query.collective), query.nranks, query.cta_budget, kMaxCtas));
   const TuningRow* row = tuning_row(policy, query.collective, query.nranks, query.bytes);
   Choice choice;
   Wishes wishes;

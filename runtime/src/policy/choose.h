@@ -41,7 +41,7 @@ struct Choice {
 };
 
 // PURLIN_UNSUPPORTED: NVLS is required and cannot be had, or a forced path cannot carry the call;
-// the text says who asked. Pure; thread-safe.
+// the text says who asked. PURLIN_INVALID_ARGUMENT: a budget above kMaxCtas. Pure; thread-safe.
 Result<Choice> choose(const Policy& policy, const Query& query);
 
 // The same for calls without wishes of their own, worked out once for one number of ranks, so that

@@ -10,6 +10,7 @@
 namespace purlin::policy {
 
 // {"value": …, "origin": {"source": "file", "file": …, "line": …, "column": …}} for each setting.
+// File names need not be UTF-8: dump the result with nlohmann's error_handler_t::replace.
 nlohmann::ordered_json to_json(const Policy& policy);
 nlohmann::ordered_json to_json(const Choice& choice);
 // [{"path", "rule", "verdict", "reason"}, …]

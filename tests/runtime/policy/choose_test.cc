@@ -224,6 +224,15 @@ TEST_CASE("a call's own budget beats the policy's") {
   query.cta_budget = 3;
   CHECK(must_choose(policy, query).cta_budget.value == 3);
   CHECK(must_choose(policy, query).cta_budget.origin.source == Source::kApi);
+  query.cta_budget = kMaxCtas;
+  CHECK(must_choose(policy, query).cta_budget.value == 512);
+  for (const uint32_t many : {513u, 5120u, 1u << 31, ~0u}) {
+    query.cta_budget = many;
+    const auto refused = choose(policy, query);
+    REQUIRE_FALSE(refused.is_ok());
+    CHECK(refused.status().code() == PURLIN_INVALID_ARGUMENT);
+    CHECK(holds(refused.status().message(), "is above 512"));
+  }
 }
 
 bool same(const Choice& a, const Choice& b) {

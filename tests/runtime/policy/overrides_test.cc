@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "policy/capacity.h"
 #include "reading.h"
 
 namespace purlin::policy {
@@ -116,6 +117,16 @@ TEST_CASE("options of a communicator override everything") {
   CHECK(policy.wait_timeout.value == std::chrono::milliseconds(1500));
   CHECK(policy.create_timeout.value == std::chrono::milliseconds(1500));
   CHECK_FALSE(policy.checking.value);
+  options.cta_budget = 512;
+  apply_options(policy, options);
+  CHECK(check_against(policy, {}, 2).is_ok());
+  options.cta_budget = 1u << 31;
+  apply_options(policy, options);
+  const Status refused = check_against(policy, {}, 2);
+  CHECK(refused.code() == PURLIN_INVALID_ARGUMENT);
+  CHECK(starts_with(refused.message(),
+                    "API field purlin_comm_options::cta_budget: a budget of "
+                    "2147483648 CTAs is above 512"));
 }
 
 TEST_CASE("each switch turns NVLS off, and is named") {
