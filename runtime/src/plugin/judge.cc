@@ -6,6 +6,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "plugin/data_atom.h"
 #include "plugin/elf_check.h"
 #include "plugin/file_content.h"
 #include "plugin/finder.h"
@@ -78,41 +79,62 @@ Verdict check_entry(const fs::path& path) {
   return accept("accepted");
 }
 
+// The trust of the folder that holds the plugin, and of all above it.
+Verdict judge_folder(const fs::path& folder, bool privileged) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) {
+    return refuse("file-unreadable",
+                  fmt::format("stat {}: {}", folder.string(), std::strerror(errno)),
+                  "let this user search the folder");
+  }
+  Verdict verdict = judge_trust(status, folder, privileged);
+  return verdict.accepted ? judge_parents(folder, privileged) : verdict;
+}
+
+Verdict judge_shared_object(const fs::path& path, bool privileged,
+                            std::shared_ptr<const Plugin>* out) {
+  FileContent content;
+  if (Verdict verdict = read_content(path, &content); !verdict.accepted) return verdict;
+  if (Verdict verdict = judge_trust(content.status, path, privileged); !verdict.accepted) {
+    return verdict;
+  }
+  if (Verdict verdict = judge_folder(path.parent_path(), privileged); !verdict.accepted) {
+    return verdict;
+  }
+  if (Verdict verdict = check_elf(content.bytes); !verdict.accepted) return verdict;
+  return load_once(path, content.status, out);
+}
+
+Verdict judge_data_only(const fs::path& folder, bool privileged,
+                        std::shared_ptr<const Plugin>* out) {
+  if (Verdict verdict = judge_folder(folder, privileged); !verdict.accepted) return verdict;
+  return judge_data_atom(folder, privileged, out);
+}
+
 Verdict judge(const fs::path& path, const Selection& selection, Judged* judged) {
   const std::string file_name = path.filename().string();
-  if (!file_name.ends_with(".so")) {
+  std::error_code failed;
+  const bool data_only = fs::exists(fs::symlink_status(path / kAtomYaml, failed));
+  if (!data_only && !file_name.ends_with(".so")) {
     return refuse("file-name", "the name does not end in .so",
                   "rename the file if it is a plugin, otherwise nothing");
   }
-  if (Verdict verdict = check_entry(path); !verdict.accepted) return verdict;
+  if (!data_only) {
+    if (Verdict verdict = check_entry(path); !verdict.accepted) return verdict;
+  }
   if (Verdict verdict = check_globs(selection, file_name, usual_name(file_name));
       !verdict.accepted) {
     return verdict;
   }
-  std::error_code failed;
   judged->resolved = fs::canonical(path, failed);
   if (failed) {
     return refuse("file-unreadable",
                   fmt::format("resolving {}: {}", path.string(), failed.message()),
                   "let this user search the folders above the file");
   }
-  FileContent content;
-  if (Verdict verdict = read_content(judged->resolved, &content); !verdict.accepted) return verdict;
-
   const bool privileged = selection.secure.value_or(privileged_process());
-  struct stat folder {};
-  const fs::path parent = judged->resolved.parent_path();
-  if (stat(parent.c_str(), &folder) != 0) {
-    return refuse("file-unreadable",
-                  fmt::format("stat {}: {}", parent.string(), std::strerror(errno)),
-                  "let this user search the folder");
-  }
-  for (const Verdict& verdict : {judge_trust(content.status, judged->resolved, privileged),
-                                 judge_trust(folder, parent, privileged),
-                                 judge_parents(parent, privileged), check_elf(content.bytes)}) {
-    if (!verdict.accepted) return verdict;
-  }
-  Verdict verdict = load_once(judged->resolved, content.status, &judged->plugin);
+  Verdict verdict = data_only ? judge_data_only(judged->resolved, privileged, &judged->plugin)
+                              : judge_shared_object(judged->resolved, privileged, &judged->plugin);
   if (!verdict.accepted) return verdict;
   return check_globs(selection, file_name, judged->plugin->descriptor->name);
 }

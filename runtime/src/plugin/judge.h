@@ -17,6 +17,7 @@ struct Plugin {
   std::filesystem::path path;                          // absolute, links resolved
   const purlin_atom_descriptor* descriptor = nullptr;  // valid for ever
   bool data_only = false;                              // a folder with atom.yaml, no host code
+  std::shared_ptr<const void> storage;  // what the descriptor of a data-only Atom points into
 };
 
 struct Judged {

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "status/status.h"
 
 namespace purlin::policy {
 
@@ -23,5 +26,10 @@ struct Entry {
   Node key;
   Node value;
 };
+
+// The tree of a text that is one YAML document: a policy, or an Atom's atom.yaml. `file` is its name in
+// messages. Anchors, aliases, tags and repeated keys are refused. PURLIN_POLICY_ERROR
+// "FILE:LINE:COLUMN: …".
+Result<Node> parse_document(std::string_view text, const std::string& file);
 
 }  // namespace purlin::policy

@@ -20,7 +20,7 @@ namespace {
 // More than any map of a policy has; keeps the search for duplicates short.
 constexpr size_t kMostKeys = 64;
 
-// Thrown by the handler below through the YAML library, caught in parse(); never leaves this file.
+// Thrown by the handler below through the YAML library, caught in parse_document(); never leaves this file.
 struct Refusal {
   int line, column;
   std::string what;
@@ -129,7 +129,9 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Open> open_;
 };
 
-Result<Node> parse(std::string_view raw, const std::string& file) {
+}  // namespace
+
+Result<Node> parse_document(std::string_view raw, const std::string& file) {
   auto text = checked_text(raw, file);
   if (!text) return text.status();
   const auto error = [&](int line, int column, const std::string& what) {
@@ -164,11 +166,9 @@ Result<Node> parse(std::string_view raw, const std::string& file) {
   }
 }
 
-}  // namespace
-
 Result<Policy> read_policy(std::string_view text, const std::string& file,
                            purlin_device_kind kind) {
-  auto root = parse(text, file);
+  auto root = parse_document(text, file);
   if (!root) return root.status();
   Policy policy = built_in_policy(kind);
   policy.file = file;
@@ -179,7 +179,7 @@ Result<Policy> read_policy(std::string_view text, const std::string& file,
 }
 
 Result<Match> read_match(std::string_view text, const std::string& file) {
-  auto root = parse(text, file);
+  auto root = parse_document(text, file);
   if (!root) return root.status();
   Match match;
   PURLIN_RETURN_IF_ERROR(decode_match(*root, file, match));
