@@ -60,7 +60,7 @@ class Commands(unittest.TestCase):
 
     def test_policies_shown_are_policies(self):
         for sample in samples.read('yaml'):
-            if not sample.text.startswith('version:'):
+            if not sample.text.startswith('version:') or 'images:' in sample.text:
                 continue
             device = 'sm_90' if 'cuda' in sample.text else 'host'
             with self.subTest(sample.place()), tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:

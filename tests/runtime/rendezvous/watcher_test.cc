@@ -193,7 +193,8 @@ TEST_CASE("a process that ended before anybody subscribed is noticed") {
 }
 
 TEST_CASE("who has said goodbye is not lost when its process ends") {
-  Child child(LifelineKind::kProcess), other(LifelineKind::kProcess);
+  // The later child holds the earlier one's pipe open, so it must end first.
+  Child other(LifelineKind::kProcess), child(LifelineKind::kProcess);
   auto record = record_for({child.name, other.name});
   record->control().mark_left(1);
   REQUIRE(watch(child.name, child.line.duplicate(), record));
