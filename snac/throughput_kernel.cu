@@ -20,6 +20,11 @@ extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* snac) {
   return static_cast<DeviceThroughput*>(snac)->params().scalar;
 }
 
+extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
+  const Form form = static_cast<DeviceThroughput*>(snac)->form();
+  return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d1())) : 0;
+}
+
 extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
   const u64 epoch = *const_cast<const volatile u64*>(epoch_word(params, blockIdx.x)) + 1;

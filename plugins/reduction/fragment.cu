@@ -1,10 +1,10 @@
-// The reduction fragment of one dtype, PURLIN_FRAGMENT_DTYPE: built once for each dtype and base.
-#include "purlin/device_abi.cuh"
+// The reduction fragment of one dtype, PURLIN_REDUCTION_DTYPE: built once for each dtype and base.
+#include "purlin/atom.cuh"
 
 using namespace purlin;
 
 namespace {
-constexpr auto kDtype = static_cast<purlin_dtype>(PURLIN_FRAGMENT_DTYPE);
+constexpr auto kDtype = static_cast<purlin_dtype>(PURLIN_REDUCTION_DTYPE);
 using Scalar = kit::Dtype<kDtype>::Accumulator;
 
 template <class Words>
@@ -23,6 +23,8 @@ __device__ __forceinline__ Scalar scalar_of(unsigned long long bits) {
   else return static_cast<Scalar>(bits);
 }
 }  // namespace
+
+extern "C" __device__ const unsigned purlin_device_abi_reduction = PURLIN_ATOM_DEVICE_ABI;
 
 extern "C" __device__ void purlin_reduce16_d1(const kit::Words16* sources, unsigned n,
                                               kit::Words16* out) {
