@@ -4,6 +4,8 @@
 #include "snac/throughput.h"
 
 using namespace purlin::snac;
+
+extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;
 using DeviceThroughput = Throughput<DeviceEnv>;
 
 extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,

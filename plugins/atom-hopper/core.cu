@@ -3,5 +3,5 @@
 #include "purlin/kit/symbols_device.cuh"
 
 extern "C" __device__ void purlin_atom_run_d1(const purlin_group* group, void* snac) {
-  purlin::kit::run_bulk_ring(*group, snac);
+  purlin::kit::run_bulk_ring<1>(*group, snac);
 }

@@ -29,7 +29,14 @@ static __device__ __forceinline__ void await_oldest_copy(uint32_t groups) {
     case 6: return await_copies<5>();
     case 7: return await_copies<6>();
     case 8: return await_copies<7>();
-    default: return await_copies<8>();  // deeper rings wait for more than the oldest
+    case 9: return await_copies<8>();
+    case 10: return await_copies<9>();
+    case 11: return await_copies<10>();
+    case 12: return await_copies<11>();
+    case 13: return await_copies<12>();
+    case 14: return await_copies<13>();
+    case 15: return await_copies<14>();
+    default: return await_copies<15>();
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "purlin/kit/bulk_device.cuh"
 #include "purlin/kit/consume_device.cuh"
+#include "purlin/kit/ring_place.h"
 #include "purlin/kit/staged_device.cuh"
 
 namespace purlin::kit {
@@ -41,23 +42,17 @@ struct BulkRing {
   __device__ __forceinline__ uint32_t stage_at(uint32_t stage) const {
     return base + stage * stage_bytes;
   }
-  /* False: stopped. */
+  /* By one thread. False: stopped. */
   __device__ __forceinline__ bool await(uint32_t barrier, uint32_t parity) const {
     while (!try_mbarrier(barrier, parity))
       if (is_stopped(sides)) return false;
     return true;
   }
-};
-
-/* A side's place in the ring. */
-struct RingPlace {
-  uint32_t stage = 0;
-  uint32_t parity = 0;  // of this round
-  __device__ __forceinline__ void next(uint32_t stages) {
-    if (++stage == stages) {
-      stage = 0;
-      parity ^= 1;
-    }
+  /* By a whole warp, all of whose lanes return the same. */
+  __device__ __forceinline__ bool warp_awaits(uint32_t barrier, uint32_t parity) const {
+    while (__all_sync(0xffffffffu, try_mbarrier(barrier, parity)) == 0)
+      if (__any_sync(0xffffffffu, is_stopped(sides)) != 0) return false;
+    return true;
   }
 };
 
@@ -109,19 +104,20 @@ static __device__ __forceinline__ void run_bulk_fetch(const BulkRing& ring) {
 }
 
 /* A processing warp, `mover` of all. */
+template <uint32_t kAdjacent>
 static __device__ __forceinline__ void run_bulk_process(const BulkRing& ring, uint32_t mover) {
   RingPlace place;
   uint32_t turn = mover;  // rotates, so that short pieces do not always meet the same warps
-  for (uint64_t i = 0; await_grant(ring.sides, i) == Grant::kGo; ++i) {
+  for (uint64_t i = 0; warp_awaits_grant(ring.sides, i) == Grant::kGo; ++i) {
     const GrantedSegment& s = segment_at(ring.sides, i);
     const bool pass = passes(s);
 #pragma unroll 1
     for (uint32_t p = 0; p < s.pieces; ++p) {
-      if (!ring.await(ring.full(place.stage), place.parity)) return;
+      if (!ring.warp_awaits(ring.full(place.stage), place.parity)) return;
       if (!pass) {
         const Range range = piece_range(p, s.lead, s.span, s.step);
         const FromStage from{s, ring.stage_at(place.stage), range.begin};
-        consume_range<0>(s, from, range, turn * 32 + ring.lane, ring.processors * 32, ring.snac);
+        consume_range<0, kAdjacent>(s, from, range, turn * 32 + ring.lane, ring.processors * 32, ring.snac);
         turn = turn == 0 ? ring.processors - 1 : turn - 1;
       }
       __syncwarp();
@@ -188,8 +184,7 @@ class BulkStore {
     const GrantedSegment& s = segment_at(ring_.sides, segment_);
     if (!passes(s)) {
       free_stages(0);
-#pragma unroll 1
-      for (uint32_t p = 0; p < s.pieces; ++p) place_.next(ring_.stages);
+      place_.skip(s.pieces, ring_.stages);
       left_ = true;
       end_segment();
       return Grant::kGo;
@@ -206,13 +201,6 @@ class BulkStore {
     }
     if (++piece_ == s.pieces) end_segment();
     return Grant::kGo;
-  }
-
-  __device__ __forceinline__ static Grant agree(Grant grant) {
-    if (__all_sync(0xffffffffu, grant == Grant::kGo) != 0) return Grant::kGo;
-    if (__any_sync(0xffffffffu, grant == Grant::kStopped) != 0) return Grant::kStopped;
-    if (__all_sync(0xffffffffu, grant == Grant::kEnded) != 0) return Grant::kEnded;
-    return Grant::kNotYet;
   }
 
   __device__ __forceinline__ void end_segment() {
@@ -234,7 +222,7 @@ class BulkStore {
                                       : byte < range.end && last >= first;
     const uint32_t value =
         edge ? load_shared_byte(stage + static_cast<uint32_t>(byte - origin)) : 0;
-    if (ring_.lane == 0) fence_before_bulk_global();
+    if (ring_.lane == 0 && piece_ == 0) fence_before_bulk_global();
 #pragma unroll 1
     for (uint32_t d = 0; d < s.destinations; ++d) {
       const uint64_t to = s.destination[d];
@@ -253,9 +241,7 @@ class BulkStore {
     __syncwarp();
 #pragma unroll 1
     for (; unfreed_ > kept; --unfreed_) {
-      const uint32_t stage = place_.stage >= unfreed_ ? place_.stage - unfreed_
-                                                      : place_.stage + ring_.stages - unfreed_;
-      if (ring_.lane == 0) arrive_mbarrier(ring_.empty(stage), 1);
+      if (ring_.lane == 0) arrive_mbarrier(ring_.empty(place_.behind(unfreed_, ring_.stages)), 1);
     }
   }
 
@@ -269,12 +255,13 @@ class BulkStore {
   bool left_ = false;       // the last segment was left to the processing warps
 };
 
-/* All threads of the group. */
+/* All threads of the group. kAdjacent: words that a thread stores at once, 1 or 2 (sm_100). */
+template <uint32_t kAdjacent>
 static __device__ __forceinline__ void run_bulk_ring(const purlin_group& group, void* snac) {
-  static_assert(kSharedBeforeRing >= sizeof(Sides) + 2 * kMostBulkStages * 8);
+  static_assert(kBeforeRing >= kSidesBytes + 2 * kMostBulkStages * 8);
   const uint32_t warp = group.thread / 32;
   BulkRing ring{*static_cast<Sides*>(group.shared), snac,
-                shared_address(group.shared) + kSharedBeforeRing, group.thread % 32};
+                shared_address(group.shared) + kBeforeRing, group.thread % 32};
   begin_sides(ring.sides, group);
   if (group.thread == 0) {
     for (uint32_t stage = 0; stage < ring.stages; ++stage) {
@@ -291,7 +278,7 @@ static __device__ __forceinline__ void run_bulk_ring(const purlin_group& group, 
   } else if (warp == 2) {
     BulkStore(ring).run();
   } else {
-    run_bulk_process(ring, warp - kBulkHelpers);
+    run_bulk_process<kAdjacent>(ring, warp - kBulkHelpers);
   }
   __syncwarp();
   group_barrier(group, 0);

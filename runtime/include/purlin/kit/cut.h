@@ -74,10 +74,17 @@ PURLIN_KIT uint32_t piece_bytes(uint32_t slot, bool congruent, uint32_t granule)
 }
 
 /* Where a destination's words begin relative to the segment: its misalignment, unless that would cut
- * elements of `element` bytes in two. */
+ * elements of `element` bytes, a power of two, in two. */
 PURLIN_KIT uint32_t lead_of(uint64_t destination, uint32_t element) {
   const uint32_t lead = static_cast<uint32_t>(destination & 15);
-  return lead % element == 0 ? lead : 0;
+  return (lead & (element - 1)) == 0 ? lead : 0;
+}
+
+/* How words are dealt to `lanes` threads: each takes kAdjacent next to each other, then as many of the
+ * next round. The u-th word of the thread whose first one is `base`. */
+template <uint32_t kAdjacent>
+PURLIN_KIT uint64_t dealt_word(uint64_t base, uint32_t u, uint32_t lanes) {
+  return base + uint64_t{u / kAdjacent} * (lanes * kAdjacent) + u % kAdjacent;
 }
 
 }  // namespace purlin::kit

@@ -38,11 +38,11 @@ static __device__ __forceinline__ void run_direct(const purlin_group& group, voi
     run_announcer(sides, movers, lane, snac);
   } else {
     uint32_t piece = warp - 2;  // this mover's next, counted from the segment's first
-    for (uint64_t i = 0; await_grant(sides, i) == Grant::kGo; ++i) {
+    for (uint64_t i = 0; warp_awaits_grant(sides, i) == Grant::kGo; ++i) {
       const GrantedSegment& s = segment_at(sides, i);
 #pragma unroll 1
       for (; piece < s.pieces; piece += movers)
-        consume_range<kAtOnce>(s, FromGlobal{s}, piece_range(piece, s.lead, s.span, s.step), lane, 32,
+        consume_range<kAtOnce, 1>(s, FromGlobal{s}, piece_range(piece, s.lead, s.span, s.step), lane, 32,
                                snac);
       piece -= s.pieces;
       mark_stored(sides, warp - 2, lane, i + 1);

@@ -20,6 +20,7 @@
 #include "purlin/device_abi.cuh"
 #include "purlin/kit/cut.h"
 #include "purlin/kit/shared_device.cuh"
+#include "purlin/kit/shared_span.h"
 
 namespace purlin::kit {
 
@@ -49,6 +50,7 @@ struct alignas(128) Sides {
   uint64_t stored[kMostMovers];
   GrantedSegment segments[kSegmentsAhead];
 };
+static_assert(sizeof(Sides) <= kSidesBytes);
 
 enum class Grant { kNotYet, kGo, kEnded, kStopped };
 
@@ -62,9 +64,23 @@ static __device__ __forceinline__ Grant look_at_grant(const Sides& sides, uint64
   if ((granted >> 2) > index) return Grant::kGo;
   return (granted & kEndedBit) != 0 ? Grant::kEnded : Grant::kNotYet;
 }
+/* The same for one thread, which waits for an answer. */
 static __device__ __forceinline__ Grant await_grant(const Sides& sides, uint64_t index) {
   Grant grant;
   do grant = look_at_grant(sides, index);
+  while (grant == Grant::kNotYet);
+  return grant;
+}
+/* One answer for a whole warp, whose lanes may have looked at different times. */
+static __device__ __forceinline__ Grant agree(Grant grant) {
+  if (__all_sync(0xffffffffu, grant == Grant::kGo) != 0) return Grant::kGo;
+  if (__any_sync(0xffffffffu, grant == Grant::kStopped) != 0) return Grant::kStopped;
+  if (__all_sync(0xffffffffu, grant == Grant::kEnded) != 0) return Grant::kEnded;
+  return Grant::kNotYet;
+}
+static __device__ __forceinline__ Grant warp_awaits_grant(const Sides& sides, uint64_t index) {
+  Grant grant;
+  do grant = agree(look_at_grant(sides, index));
   while (grant == Grant::kNotYet);
   return grant;
 }

@@ -7,11 +7,6 @@
 
 namespace purlin::kit {
 
-/* Shared memory in front of a ring of stages, which is aligned to 128 bytes, and behind it, since a
- * window may reach one word beyond the last piece. An Atom's shared_bytes_fixed is their sum. */
-inline constexpr uint32_t kSharedBeforeRing = (sizeof(Sides) + 512 + 127) / 128 * 128;
-inline constexpr uint32_t kSharedBehindRing = 128;
-
 /* A stage holds, one slot a source, the words that enclose a piece beginning at `begin`. */
 struct FromStage {
   const GrantedSegment& s;

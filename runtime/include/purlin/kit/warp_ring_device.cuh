@@ -19,7 +19,7 @@ class WarpRing {
  public:
   __device__ __forceinline__ WarpRing(const purlin_group& group, Sides& sides, void* snac)
       : sides_(sides), snac_(snac), lane_(group.thread % 32), mover_(group.thread / 32 - 2) {
-    ring_ = shared_address(group.shared) + kSharedBeforeRing + mover_ * stages_ * stage_bytes_;
+    ring_ = shared_address(group.shared) + kBeforeRing + mover_ * stages_ * stage_bytes_;
     fetch_.piece = store_.piece = mover_;
   }
 
@@ -35,7 +35,7 @@ class WarpRing {
     for (;;) {
       const bool fetching = may_fetch && filled < stages_;
       Cursor cursor = fetching ? fetch_ : store_;
-      const Grant grant = look(cursor.segment);
+      const Grant grant = agree(look_at_grant(sides_, cursor.segment));
       if (grant == Grant::kStopped) break;
       if (grant != Grant::kGo) {
         if (!fetching && filled == 0 && grant == Grant::kEnded) break;
@@ -70,15 +70,6 @@ class WarpRing {
     uint32_t stage = 0;
   };
 
-  /* The same for all lanes, which may have looked at different times. */
-  __device__ __forceinline__ Grant look(uint64_t segment) const {
-    const Grant grant = look_at_grant(sides_, segment);
-    if (__all_sync(0xffffffffu, grant == Grant::kGo) != 0) return Grant::kGo;
-    if (__any_sync(0xffffffffu, grant == Grant::kStopped) != 0) return Grant::kStopped;
-    if (__all_sync(0xffffffffu, grant == Grant::kEnded) != 0) return Grant::kEnded;
-    return Grant::kNotYet;
-  }
-
   __device__ __forceinline__ void fetch(const GrantedSegment& s, const Range& range, uint32_t stage) {
     __syncwarp();  // all lanes have read what the stage held
     if (range.begin < range.end) {
@@ -99,7 +90,7 @@ class WarpRing {
     if (full) await_oldest_copy(stages_);
     else await_copies<0>();
     __syncwarp();
-    consume_range<kAtOnce>(s, FromStage{s, stage, range.begin}, range, lane_, 32, snac_);
+    consume_range<kAtOnce, 1>(s, FromStage{s, stage, range.begin}, range, lane_, 32, snac_);
   }
 
   Sides& sides_;
