@@ -6,7 +6,10 @@
 # compiles SOURCE to an LTO-IR fatbin for each base architecture; for reductions, for each dtype too,
 # with PURLIN_REDUCTION_DTYPE defined to its enumerator (PURLIN_BF16). May be called several times.
 #
-#   purlin_device_image_table(TARGET target TABLE name)
+#   purlin_device_image_files(TARGET custom-target TABLE name)
+# ends the list of a custom target, which then makes the files; tables take them over with FROM.
+#
+#   purlin_device_image_table(TARGET target TABLE name [FROM custom-target table])
 # ends the list: TARGET gets a C source that embeds the bytes and defines
 #     const purlin_atom_image name[];    const uint64_t name_count;
 # and can include "name.h", which declares both. Without a CUDA toolkit the table is empty, so the
@@ -81,11 +84,26 @@ function(purlin_device_image)
   endforeach()
 endfunction()
 
-function(purlin_device_image_table)
+function(purlin_device_image_files)
   cmake_parse_arguments(ARG "" "TARGET;TABLE" "" ${ARGN})
+  get_target_property(images ${ARG_TARGET} PURLIN_IMAGES_${ARG_TABLE})
+  list(TRANSFORM images REPLACE "^.*\\|" "")
+  add_custom_target(${ARG_TARGET}_files DEPENDS ${images})
+  add_dependencies(${ARG_TARGET} ${ARG_TARGET}_files)
+endfunction()
+
+function(purlin_device_image_table)
+  cmake_parse_arguments(ARG "" "TARGET;TABLE" "FROM" ${ARGN})
   get_target_property(entries ${ARG_TARGET} PURLIN_IMAGES_${ARG_TABLE})
   if(NOT entries)
     set(entries "")
+  endif()
+  set(other "")
+  if(ARG_FROM)
+    list(GET ARG_FROM 0 other)
+    list(GET ARG_FROM 1 table)
+    get_target_property(others ${other} PURLIN_IMAGES_${table})
+    list(APPEND entries ${others})
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${ARG_TABLE}.images)
   file(MAKE_DIRECTORY ${folder})
@@ -101,7 +119,7 @@ function(purlin_device_image_table)
   add_custom_command(OUTPUT ${folder}/${ARG_TABLE}.c ${folder}/${ARG_TABLE}.h
     COMMAND ${CMAKE_COMMAND} -DTABLE=${ARG_TABLE} -DLIST=${list} -DFOLDER=${folder}
             -DCOMPILER=${compiler} -P ${purlin_embed_script}
-    DEPENDS ${images} ${list} ${purlin_embed_script}
+    DEPENDS ${images} ${list} ${purlin_embed_script} ${other}
     COMMENT "Embedding the device images of ${ARG_TABLE}" VERBATIM)
   target_sources(${ARG_TARGET} PRIVATE ${folder}/${ARG_TABLE}.c ${folder}/${ARG_TABLE}.h)
   target_include_directories(${ARG_TARGET} PRIVATE ${folder})

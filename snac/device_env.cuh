@@ -121,9 +121,11 @@ class DeviceEnv {
   }
   __device__ void ring(u32) {}  // nobody sleeps on a GPU
 
-  // Leaves the record (the first reason wins), stops this rank and tells all peers.
+  // Leaves the record (the first reason wins), stops this rank and, unless it was told to, tells all
+  // peers.
   __device__ void stop(const StopRecord& record) {
     leave_record(record);
+    if (record.kind == StopKind::kTold) return;
     for (u32 r = 0; r < nranks(); ++r)
       atomicCAS_system(&control_of(p_, r)->stop, 0u, p_.rank + 1);
   }
@@ -154,18 +156,17 @@ class DeviceEnv {
     return true;
   }
 
+  // One place leaves the record, whatever the reason: a record is much code.
   __device__ bool go_on(Site site, u64 begin) {
-    if (stopped()) {
-      leave_record(record_at(StopKind::kTold, site));
-      return false;
+    StopRecord record = record_at(StopKind::kTold, site);
+    if (!stopped()) {
+      if (site.peer == p_.rank ||
+          header_from(*this, p_, epoch_, site.peer, &record) != Arrival::kDiffers) {
+        if (now() - begin < p_.timeout_ns) return true;
+        record.kind = StopKind::kTimeout;
+      }
     }
-    if (site.peer != p_.rank) {
-      bool agrees = true;
-      header_arrived(*this, p_, epoch_, site.peer, &agrees);
-      if (!agrees) return false;
-    }
-    if (now() - begin < p_.timeout_ns) return true;
-    stop(record_at(StopKind::kTimeout, site));
+    stop(record);
     return false;
   }
 

@@ -35,30 +35,41 @@ PURLIN_HD void send_headers(Env& env, const Params& p, u64 epoch) {
   }
 }
 
-// Whether the header of `peer` has arrived. A header that contradicts own call stops the rank:
-// `agrees` is then false and the record written.
+enum class Arrival : u32 { kNotYet, kAgrees, kDiffers };
+
+// Looks for the header of `peer`. One that contradicts own call is put into `record`.
 template <class Env, class Params>
-PURLIN_HD bool header_arrived(Env& env, const Params& p, u64 epoch, u32 peer, bool* agrees) {
+PURLIN_HD Arrival header_from(Env& env, const Params& p, u64 epoch, u32 peer, StopRecord* record) {
   const Header* header = header_at(p, p.rank, epoch, peer);
   u64 call = 0;
   u64 bytes = 0;
   const u64 tag = env.read_packet(&header->call, &call);
-  if (tag_epoch(tag) != epoch) return false;
-  if (env.read_packet(&header->bytes, &bytes) != tag) return false;
-  if (tag_signature(tag) != env.receive_signature(peer)) {
-    StopRecord record;
-    record.kind = StopKind::kMismatch;
-    record.rank = p.rank;
-    record.peer = peer;
-    record.epoch = epoch;
-    record.expected_call = p.descriptor;
-    record.found_call = call;
-    record.expected_bytes = env.receive(0, peer).bytes;
-    record.found_bytes = bytes;
+  if (tag_epoch(tag) != epoch) return Arrival::kNotYet;
+  if (env.read_packet(&header->bytes, &bytes) != tag) return Arrival::kNotYet;
+  if (tag_signature(tag) == env.receive_signature(peer)) return Arrival::kAgrees;
+  *record = StopRecord{};
+  record->kind = StopKind::kMismatch;
+  record->rank = p.rank;
+  record->peer = peer;
+  record->epoch = epoch;
+  record->expected_call = p.descriptor;
+  record->found_call = call;
+  record->expected_bytes = env.receive(0, peer).bytes;
+  record->found_bytes = bytes;
+  return Arrival::kDiffers;
+}
+
+// Whether the header of `peer` has arrived. A header that contradicts own call stops the rank:
+// `agrees` is then false.
+template <class Env, class Params>
+PURLIN_HD bool header_arrived(Env& env, const Params& p, u64 epoch, u32 peer, bool* agrees) {
+  StopRecord record;
+  const Arrival arrival = header_from(env, p, epoch, peer, &record);
+  if (arrival == Arrival::kDiffers) {
     env.stop(record);
     *agrees = false;
   }
-  return true;
+  return arrival != Arrival::kNotYet;
 }
 
 // Waits for the headers of the peers that `wanted(peer)` selects, a lane each. False: stop.

@@ -57,7 +57,8 @@ struct Walk {
     const u32 within = index - round * per_round;
     const u32 pass = within / streams;
     item.stream = within - pass * streams;
-    item.slot = pass * ctas + (cta + ctas - item.stream * ctas / streams) % ctas;
+    const u32 shifted = cta + ctas - item.stream * ctas / streams;  // below 2 * ctas
+    item.slot = pass * ctas + (shifted >= ctas ? shifted - ctas : shifted);
     item.round = first_round + round;
     item.chunk = item.round * slots + item.slot;
     item.valid = item.slot < slots;

@@ -29,7 +29,13 @@ class Throughput {
   // role's p.ctas[role].
   PURLIN_HD Throughput(Env& env, const Params& params, u64 epoch, Role role, u32 cta, u32 first_round,
                        u32 round_limit)
-      : env_(env), p_(params), form_(env.form()), n_(env.nranks()), epoch_(epoch), role_(role) {
+      : env_(env),
+        p_(params),
+        form_(env.form()),
+        shared_steps_(shared_steps_of(form_)),
+        n_(env.nranks()),
+        epoch_(epoch),
+        role_(role) {
     u32 end = 0;
     const u32 streams = role == Role::kReduce || (role == Role::kStage && shared(kFirst)) ? 1 : n_;
     for (u32 s = 0; s < streams; ++s) {
@@ -42,6 +48,7 @@ class Throughput {
   }
 
   PURLIN_HD const Params& params() const { return p_; }
+  PURLIN_HD const Form& form() const { return form_; }
 
   // Rounds that the longest stream of this role has on this rank.
   PURLIN_HD u32 rounds() const { return walk_.first_round + walk_.rounds; }
@@ -64,13 +71,19 @@ class Throughput {
     return true;
   }
 
-  // Bounded wait before the first byte of the segment. False: stop.
+  // Bounded wait before the first byte of the segment. False: stop. One place waits for everything:
+  // a wait is much code.
   PURLIN_HD bool ready(u64 index) {
     const Item item = item_at(static_cast<u32>(index));
-    if (!item.valid) return !env_.stopped();
-    if (role_ == Role::kStage) return stage_ready(item);
-    if (role_ == Role::kReduce) return reduce_ready(item);
-    return gather_ready(item);
+    bool waited = false;
+    const u32 needs = item.valid ? needs_of(item) : 0;
+    for (u32 k = 0; k < needs; ++k) {
+      const Need need = need_of(item, k);
+      if (need.word == nullptr) continue;
+      if (!wait_for(need)) return false;
+      waited = true;
+    }
+    return waited || !env_.stopped();
   }
 
   // The segment's last byte is visible.
@@ -87,8 +100,10 @@ class Throughput {
 
   PURLIN_HD u32 taken_step() const { return form_.steps - 1; }  // the step that gather consumes
   // One stream for all consumers: only when they read it where it was staged.
-  PURLIN_HD bool shared(u32 step) const {
-    return form_.shared[step] && !form_.push[step];
+  // A mask and no array, so that a step known only at run time leaves it in a register.
+  PURLIN_HD bool shared(u32 step) const { return (shared_steps_ >> step & 1) != 0; }
+  PURLIN_HD static u32 shared_steps_of(const Form& form) {
+    return u32{form.shared[0] && !form.push[0]} | u32{form.shared[1] && !form.push[1]} << 1;
   }
   PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
   PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
@@ -154,9 +169,25 @@ class Throughput {
     return slot_at(p_, epoch_, step, stager, consumer, shared(step), slot_index);
   }
 
-  PURLIN_HD bool wait_word(const u64* word, u32 round, u32 peer, u32 step, u32 chunk) {
-    const u64 value = flag_value(epoch_, round);
-    return env_.wait([&] { return env_.observe(word) >= value; }, Site{peer, step, chunk});
+  // One word that a segment waits for; null: nothing.
+  struct Need {
+    const u64* word = nullptr;
+    u32 round = 0;
+    Site site;
+  };
+  PURLIN_HD bool wait_for(const Need& need) {
+    const u64 value = flag_value(epoch_, need.round);
+    return env_.wait([&] { return env_.observe(need.word) >= value; }, need.site);
+  }
+  PURLIN_HD u32 needs_of(const Item& item) const {
+    if (role_ == Role::kStage) return item.round == 0 ? 0 : n_;
+    if (role_ == Role::kReduce) return form_.steps == 1 || item.round == 0 ? n_ : 2 * n_;
+    return p_.exchange_in_place ? 2 : 1;
+  }
+  PURLIN_HD Need need_of(const Item& item, u32 k) const {
+    if (role_ == Role::kStage) return stage_need(item, k);
+    if (role_ == Role::kReduce) return reduce_need(item, k);
+    return gather_need(item, k);
   }
   PURLIN_HD void announce(u64* word, u32 round, u32 peer) {
     env_.signal(word, flag_value(epoch_, round));
@@ -175,16 +206,12 @@ class Throughput {
     out->dst[0] = slot(kFirst, p_.rank, peer, item.slot);
   }
 
-  PURLIN_HD bool stage_ready(const Item& item) {
-    if (item.round == 0) return !env_.stopped();
-    for (u32 d = 0; d < n_; ++d) {
-      const u32 consumer = peer_at(d);
-      if (!staged_for(item, consumer)) continue;
-      if (!wait_word(ack_at(p_, p_.rank, epoch_, kFirst, consumer, item.slot), item.round - 1,
-                     consumer, kFirst, item.chunk - p_.geometry.slots))
-        return false;
-    }
-    return true;
+  // A slot is used again once its consumers are done with its last chunk.
+  PURLIN_HD Need stage_need(const Item& item, u32 k) const {
+    const u32 consumer = peer_at(k);
+    if (!staged_for(item, consumer)) return {};
+    return {ack_at(p_, p_.rank, epoch_, kFirst, consumer, item.slot), item.round - 1,
+            Site{consumer, kFirst, item.chunk - p_.geometry.slots}};
   }
 
   PURLIN_HD void stage_done(const Item& item) {
@@ -269,24 +296,19 @@ class Throughput {
     }
   }
 
-  PURLIN_HD bool reduce_ready(const Item& item) {
-    for (u32 d = 0; d < n_; ++d) {
-      const u32 source = peer_behind(d);
-      if (!is_source(source) || !taken_from_slot(source)) continue;
-      if (!wait_word(flag_at(p_, p_.rank, epoch_, kFirst, source, item.slot), item.round, source,
-                     kFirst, item.chunk))
-        return false;
+  // First what the sources staged; then, for a slot used again, what the second step's consumers took.
+  PURLIN_HD Need reduce_need(const Item& item, u32 k) const {
+    if (k < n_) {
+      const u32 source = peer_behind(k);
+      if (!is_source(source) || !taken_from_slot(source)) return {};
+      return {flag_at(p_, p_.rank, epoch_, kFirst, source, item.slot), item.round,
+              Site{source, kFirst, item.chunk}};
     }
-    if (form_.steps == 1 || item.round == 0) return !env_.stopped();
+    const u32 consumer = peer_at(k - n_);
     const u32 earlier = item.chunk - p_.geometry.slots;
-    for (u32 d = 1; d < n_; ++d) {
-      const u32 consumer = peer_at(d);
-      if (!wanted_by(consumer, earlier)) continue;
-      if (!wait_word(ack_at(p_, p_.rank, epoch_, kSecond, consumer, item.slot), item.round - 1,
-                     consumer, kSecond, earlier))
-        return false;
-    }
-    return true;
+    if (consumer == p_.rank || !wanted_by(consumer, earlier)) return {};
+    return {ack_at(p_, p_.rank, epoch_, kSecond, consumer, item.slot), item.round - 1,
+            Site{consumer, kSecond, earlier}};
   }
 
   PURLIN_HD void reduce_done(const Item& item) {
@@ -319,16 +341,15 @@ class Throughput {
     out->dst[0] = to;
   }
 
-  PURLIN_HD bool gather_ready(const Item& item) {
+  // In place, the region that comes from a peer is overwritten where own chunk for it was read.
+  PURLIN_HD Need gather_need(const Item& item, u32 k) const {
     const u32 peer = peer_of(item.stream);
     const u32 step = taken_step();
-    if (peer == p_.rank) return !env_.stopped();
-    if (!wait_word(flag_at(p_, p_.rank, epoch_, step, peer, item.slot), item.round, peer, step,
-                   item.chunk))
-      return false;
-    // In place, the region that comes from a peer is overwritten where own chunk for it was read.
-    return !p_.exchange_in_place ||
-           wait_word(own_flag_at(p_, epoch_, peer, item.slot), item.round, p_.rank, step, item.chunk);
+    if (peer == p_.rank) return {};
+    if (k == 1)
+      return {own_flag_at(p_, epoch_, peer, item.slot), item.round, Site{p_.rank, step, item.chunk}};
+    return {flag_at(p_, p_.rank, epoch_, step, peer, item.slot), item.round,
+            Site{peer, step, item.chunk}};
   }
 
   // A slot is used again while the whole stream, not only own part of it, goes on.
@@ -341,6 +362,7 @@ class Throughput {
   Env& env_;
   const Params& p_;
   const Form form_;
+  const u32 shared_steps_;
   const u32 n_;
   const u64 epoch_;
   const Role role_;

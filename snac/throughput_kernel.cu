@@ -4,6 +4,8 @@
 #include "snac/throughput.h"
 
 using namespace purlin::snac;
+
+extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;
 using DeviceThroughput = Throughput<DeviceEnv>;
 
 extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,
@@ -18,6 +20,11 @@ extern "C" __device__ void purlin_snac_done_d1(void* snac, unsigned long long in
 }
 extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* snac) {
   return static_cast<DeviceThroughput*>(snac)->params().scalar;
+}
+
+extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
+  const Form form = static_cast<DeviceThroughput*>(snac)->form();
+  return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d1())) : 0;
 }
 
 extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {

@@ -36,6 +36,8 @@ __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index);
 __device__ void purlin_snac_done_d1(void* snac, unsigned long long index);
 /* The factor of PURLIN_CONSUME_SCALE, in the accumulation type. */
 __device__ unsigned long long purlin_snac_scalar_d1(void* snac);
+/* Sources of every segment of this program that reduces, 0 if none does. A constant once linked. */
+__device__ unsigned purlin_snac_sources_d1(void* snac);
 
 /* ---- Given by an Atom, called by SNAC ------------------------------------------------------- */
 

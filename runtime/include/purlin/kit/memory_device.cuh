@@ -1,6 +1,8 @@
-/* purlin/kit/memory_device.cuh: packets, flags and memory accesses of any alignment, for device code
- * of Atoms. Packets and flags are what the PTX memory model (PTX ISA, "Memory Consistency Model")
- * calls morally strong: relaxed, release and acquire at system scope.
+/* purlin/kit/memory_device.cuh: packets, flags and 16-byte accesses, for device code of Atoms.
+ *
+ * Packets and flags are what the PTX memory model (PTX ISA, "Memory Consistency Model") calls morally
+ * strong: relaxed, release and acquire at system scope. Nothing here loads through the non-coherent
+ * path: staging changes while a kernel runs.
  */
 #ifndef PURLIN_KIT_MEMORY_DEVICE_CUH
 #define PURLIN_KIT_MEMORY_DEVICE_CUH
@@ -38,71 +40,40 @@ static __device__ __forceinline__ unsigned long long load_acquire(const unsigned
   return value;
 }
 
-/* Bytes shift .. shift + 15 of the 32 bytes low, high. */
-static __device__ __forceinline__ Words16 shift_bytes(const Words16& low, const Words16& high,
-                                                      unsigned shift) {
-  const unsigned words[8] = {low.word[0],  low.word[1],  low.word[2],  low.word[3],
-                             high.word[0], high.word[1], high.word[2], high.word[3]};
-  Words16 out;
-  const unsigned bits = (shift & 3) * 8;
-  PURLIN_KIT_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    unsigned a = words[i], b = words[i + 1];
-    PURLIN_KIT_UNROLL
-    for (int w = 1; w < 4; ++w) {
-      if ((shift >> 2) == static_cast<unsigned>(w)) {
-        a = words[i + w];
-        b = words[i + w + 1 < 8 ? i + w + 1 : 7];
-      }
-    }
-    out.word[i] = __funnelshift_r(a, b, bits);
-  }
-  return out;
-}
-
-static __device__ __forceinline__ Words16 load_aligned16(const void* from) {
-  const uint4 v = *static_cast<const uint4*>(from);
-  return Words16{{v.x, v.y, v.z, v.w}};
-}
-
-/* 16 bytes from any address. Reads the one or two aligned 16-byte words that hold them: never beyond
- * the 16-byte word of the last byte, so never another page. */
-static __device__ __forceinline__ Words16 load16(const void* from) {
-  const unsigned shift = static_cast<unsigned>(reinterpret_cast<uintptr_t>(from) & 15);
-  const auto* base = reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(from) - shift);
-  if (shift == 0) return load_aligned16(base);
-  return shift_bytes(load_aligned16(base), load_aligned16(base + 16), shift);
-}
-
-/* 16 bytes to any address, in the widest pieces that its alignment allows. */
-static __device__ __forceinline__ void store16(void* to, const Words16& v) {
-  const uintptr_t at = reinterpret_cast<uintptr_t>(to);
-  if ((at & 15) == 0) {
-    *static_cast<uint4*>(to) = make_uint4(v.word[0], v.word[1], v.word[2], v.word[3]);
-  } else if ((at & 3) == 0) {
-    PURLIN_KIT_UNROLL
-    for (int i = 0; i < 4; ++i) static_cast<unsigned*>(to)[i] = v.word[i];
-  } else {
-    PURLIN_KIT_UNROLL
-    for (int i = 0; i < 16; ++i)
-      static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(v.word[i / 4] >> (i % 4 * 8));
-  }
-}
-
-/* Fewer than 16 bytes, one by one; the rest of the words is zero, or dropped. */
-static __device__ __forceinline__ Words16 load_tail(const void* from, unsigned bytes) {
-  Words16 v{};
-  PURLIN_KIT_UNROLL
-  for (int i = 0; i < 16; ++i)
-    if (static_cast<unsigned>(i) < bytes)
-      v.word[i / 4] |= static_cast<unsigned>(static_cast<const unsigned char*>(from)[i]) << (i % 4 * 8);
+/* 16 bytes of global memory at an aligned address. Volatile, so that no load moves before the wait
+ * that permits it; loads in a row are all in flight together. */
+static __device__ __forceinline__ Words16 load_global16(uint64_t from) {
+  Words16 v;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "l"(from));
   return v;
 }
-static __device__ __forceinline__ void store_tail(void* to, const Words16& v, unsigned bytes) {
-  PURLIN_KIT_UNROLL
-  for (int i = 0; i < 16; ++i)
-    if (static_cast<unsigned>(i) < bytes)
-      static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(v.word[i / 4] >> (i % 4 * 8));
+static __device__ __forceinline__ void store_global16(uint64_t to, const Words16& v) {
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v.word[0]), "r"(v.word[1]),
+               "r"(v.word[2]), "r"(v.word[3])
+               : "memory");
+}
+/* 32 bytes at an address that is a multiple of 32; sm_100 and newer. */
+static __device__ __forceinline__ void store_global32(uint64_t to, const Words16& a, const Words16& b) {
+  asm volatile("st.global.v8.b32 [%0], {%1, %2, %3, %4, %5, %6, %7, %8};" ::"l"(to), "r"(a.word[0]),
+               "r"(a.word[1]), "r"(a.word[2]), "r"(a.word[3]), "r"(b.word[0]), "r"(b.word[1]),
+               "r"(b.word[2]), "r"(b.word[3])
+               : "memory");
+}
+
+/* 16 bytes of shared memory. `from` is a shared address, aligned. Volatile like load_global16. */
+static __device__ __forceinline__ Words16 load_shared16(uint32_t from) {
+  Words16 v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
+               : "r"(from));
+  return v;
+}
+static __device__ __forceinline__ uint32_t load_shared_byte(uint32_t from) {
+  uint32_t v;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(v) : "r"(from));
+  return v;
 }
 
 }  // namespace purlin::kit

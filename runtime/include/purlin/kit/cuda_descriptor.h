@@ -1,0 +1,53 @@
+/* purlin/kit/cuda_descriptor.h: what the descriptor of a CUDA Atom says when it is built on this kit.
+ */
+#ifndef PURLIN_KIT_CUDA_DESCRIPTOR_H
+#define PURLIN_KIT_CUDA_DESCRIPTOR_H
+
+#include "purlin/atom_abi.h"
+#include "purlin/kit/shared_span.h"
+
+namespace purlin::kit {
+
+/* As in device_abi.cuh, which the host compiler cannot read. */
+inline constexpr uint32_t kDeviceMaxRanks = 16;
+
+struct LimitRange {
+  uint32_t least, most, usual;
+};
+
+/* Every dtype and operation; as many sources and destinations as device code has room for. */
+constexpr purlin_atom_limits cuda_limits(LimitRange stages, LimitRange stage_bytes, LimitRange threads,
+                                         uint32_t shared_bytes_fixed) {
+  purlin_atom_limits limits{};
+  limits.struct_size = sizeof limits;
+  limits.max_sources = limits.max_destinations = kDeviceMaxRanks;
+  limits.min_stages = stages.least;
+  limits.max_stages = stages.most;
+  limits.default_stages = stages.usual;
+  limits.min_stage_bytes = stage_bytes.least;
+  limits.max_stage_bytes = stage_bytes.most;
+  limits.default_stage_bytes = stage_bytes.usual;
+  limits.min_threads = threads.least;
+  limits.max_threads = threads.most;
+  limits.default_threads = threads.usual;
+  limits.shared_bytes_fixed = shared_bytes_fixed;
+  for (uint32_t& mask : limits.op_mask) mask = (1u << PURLIN_OP_COUNT) - 1;
+  return limits;
+}
+
+/* The rest; the caller fills in name, texts, architecture, limits and images. */
+constexpr purlin_atom_descriptor cuda_descriptor() {
+  purlin_atom_descriptor descriptor{};
+  descriptor.struct_size = sizeof descriptor;
+  descriptor.abi_major = PURLIN_ATOM_ABI_MAJOR;
+  descriptor.abi_minor = PURLIN_ATOM_ABI_MINOR;
+  descriptor.device_abi = PURLIN_ATOM_DEVICE_ABI;
+  descriptor.kind = PURLIN_ATOM_CUDA;
+  descriptor.capabilities = PURLIN_CAP_COPY | PURLIN_CAP_REDUCE | PURLIN_CAP_PACKETS |
+                            PURLIN_CAP_SIGNALS | PURLIN_CAP_REMOTE_STORE;
+  return descriptor;
+}
+
+}  // namespace purlin::kit
+
+#endif  // PURLIN_KIT_CUDA_DESCRIPTOR_H

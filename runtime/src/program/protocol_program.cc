@@ -1,0 +1,90 @@
+#include "program/protocol_program.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "program/select.h"
+#include "snac/constants.h"
+#include "snac_images.h"
+
+namespace purlin {
+namespace {
+
+constexpr uint32_t kDependentLaunchCc = 90;
+
+bool computes(const ProtocolConstants& constants) {
+  return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
+}
+
+std::string name_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
+  const char* protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
+  std::string name =
+      fmt::format("{}-form{}x{:x}", protocol, constants.form.steps, encode_flags(constants.form));
+  if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
+  return name + fmt::format("-n{}-t{}", constants.nranks, constants.threads);
+}
+
+}  // namespace
+
+const char* kernel_name(ProtocolKernel kernel) {
+  return kernel == ProtocolKernel::kLatency ? "purlin_latency_d1" : "purlin_throughput_d1";
+}
+
+uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits,
+                              const ProtocolConstants& constants) {
+  return constants.stages * constants.stage_bytes + limits.shared_bytes_fixed;
+}
+
+Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
+  const std::string wanted =
+      kernel == ProtocolKernel::kLatency ? "latency_kernel" : "throughput_kernel";
+  for (uint64_t i = 0; i < snac_images_count; ++i) {
+    Result<DeviceImage> image = image_from_atom(snac_images[i], "snac");
+    if (!image || image->name.find(wanted) != std::string::npos) return image;
+  }
+  return Status(PURLIN_LINK_ERROR,
+                fmt::format("a program for a CUDA device was asked for, but this build of Purlin "
+                            "holds no device code ({}): build it where nvcc is installed",
+                            wanted));
+}
+
+Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
+                                        uint32_t cc, std::span<const DeviceImage> atom) {
+  if (constants.nranks < 2 || constants.nranks > kDeviceRanks) {
+    return Status(PURLIN_INVALID_ARGUMENT,
+                  fmt::format("a device program for {} ranks was asked for; device code serves 2 … "
+                              "{} ranks of one machine",
+                              constants.nranks, kDeviceRanks));
+  }
+  Result<DeviceImage> snac = protocol_image(kernel);
+  if (!snac) return snac.status();
+  std::optional<purlin_dtype> dtype;
+  if (computes(constants)) dtype = constants.dtype;
+  Result<std::vector<DeviceImage>> images = select_images(atom, cc, dtype);
+  if (!images) return images.status();
+
+  ProgramRequest request;
+  request.name = name_of(kernel, constants);
+  request.cc = cc;
+  request.images = std::move(*images);
+  request.images.insert(request.images.begin(), std::move(*snac));
+  request.constants = {
+      {"nranks", constants.nranks},
+      {"dtype", static_cast<uint64_t>(dtype.value_or(PURLIN_U8))},
+      {"op", static_cast<uint64_t>(dtype ? constants.op : PURLIN_SUM)},
+      {"stages", constants.stages},
+      {"stage_bytes", constants.stage_bytes},
+      {"threads", constants.threads},
+      {"dependent_launch", kernel == ProtocolKernel::kLatency && cc >= kDependentLaunchCc},
+      {"form_steps", constants.form.steps},
+      {"form_flags", encode_flags(constants.form)},
+      {"form_sources", constants.form.sources},
+  };
+  request.threads = constants.threads;
+  request.kernels = {kernel_name(kernel)};
+  if (dtype) request.abi_globals.push_back("purlin_device_abi_reduction");
+  return request;
+}
+
+}  // namespace purlin

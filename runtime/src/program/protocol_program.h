@@ -1,0 +1,46 @@
+// The program of a collective on a CUDA device: SNAC's kernel of a protocol, the Atom's images and the
+// constants that make them one collective.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "program/image.h"
+#include "program/request.h"
+#include "snac/call.h"
+#include "status/status.h"
+
+namespace purlin {
+
+enum class ProtocolKernel { kLatency, kThroughput };
+
+// The kernel's name in the cubin. Its one argument is snac::CallParamsOf<kDeviceRanks>, by value.
+const char* kernel_name(ProtocolKernel kernel);
+inline constexpr uint32_t kDeviceRanks = 16;
+
+// What the code is specialized on. Everything else about a call is the kernel's argument.
+struct ProtocolConstants {
+  snac::Form form;
+  uint32_t nranks = 0;             // 2 … kDeviceRanks
+  purlin_dtype dtype = PURLIN_U8;  // matters to forms that reduce, and to PURLIN_PREMUL_SUM
+  purlin_op op = PURLIN_SUM;
+  uint32_t stages = 1;       // of the Atom's pipeline; the latency kernel has none
+  uint32_t stage_bytes = 16;
+  uint32_t threads = 0;      // of a CTA, and of the one group in it
+};
+
+// Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none.
+uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits, const ProtocolConstants& constants);
+
+// SNAC's image of the kernel. PURLIN_LINK_ERROR in a build without a CUDA toolkit.
+Result<DeviceImage> protocol_image(ProtocolKernel kernel);
+
+// The request for the program store. `atom` are the Atom's images, all of them. Programs that do not
+// need arithmetic take no reduction fragment, and their dtype and op are always the same, so that all
+// of them are one program. The latency kernel starts dependents early on cc 90 and newer.
+// PURLIN_INVALID_ARGUMENT for constants beyond the device code's limits; PURLIN_LINK_ERROR when no
+// image of the Atom fits.
+Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
+                                        uint32_t cc, std::span<const DeviceImage> atom);
+
+}  // namespace purlin

@@ -1,0 +1,144 @@
+// Every Atom linked for every device that it can serve, within the budgets of budgets.txt.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "level.h"
+#include "link/programs.h"
+
+using namespace purlin;
+
+namespace {
+
+struct Budget {
+  uint32_t registers = 0;
+  uint32_t code = 0;
+};
+
+Budget budget_of(const std::string& atom, ProtocolKernel kernel, bool reduces) {
+  const std::string protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
+  std::ifstream file(PURLIN_SOURCE_DIR "/tests/link/budgets.txt");
+  std::string line;
+  while (std::getline(file, line)) {
+    std::istringstream words(line);
+    std::string name, of, consume;
+    Budget budget;
+    if (words >> name >> of >> consume >> budget.registers >> budget.code && name == atom &&
+        of == protocol && consume == (reduces ? "reduce" : "copy")) {
+      return budget;
+    }
+  }
+  FAIL("budgets.txt has no line for ", atom, " ", protocol);
+  return {};
+}
+
+void check_program(const std::string& name, ProtocolKernel kernel, const snac::Form& form,
+                   purlin_dtype dtype, purlin_op op, uint32_t cc, uint32_t nranks = 8) {
+  const BuiltAtom& atom = built_atom(name);
+  const auto constants = constants_for(atom, kernel, form, nranks, dtype, op);
+  const auto program = link_program(atom, kernel, constants, cc);
+  REQUIRE_MESSAGE(program.is_ok(), program.status().message());
+  const KernelResources* resources = (*program)->kernel(kernel_name(kernel));
+  REQUIRE(resources != nullptr);
+  INFO((*program)->name, " of ", name, " for sm_", cc, ": ", resources->registers, " registers, ",
+       resources->code_bytes, " bytes of code");
+  CHECK(resources->local_bytes == 0);
+  CHECK(resources->shared_bytes == 0);  // groups share a CTA: nothing is static
+  CHECK(resources->registers <= register_limit(constants.threads));
+  if (nranks <= 8) {
+    const Budget budget = budget_of(name, kernel, form.reduces);
+    CHECK(resources->registers <= budget.registers);
+    CHECK(resources->code_bytes <= budget.code);
+  }
+  test::count_cases(1);
+}
+
+constexpr purlin_dtype kOneOfEachWidth[] = {PURLIN_F8E4M3, PURLIN_BF16, PURLIN_F32, PURLIN_F64};
+
+// Quick: copies, a bf16 sum, and a sum of another width, which is another for each device.
+void check_quick(const std::string& name, uint32_t cc) {
+  const purlin_dtype other = kOneOfEachWidth[cc / 10 % 4];
+  for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
+    check_program(name, kernel, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
+    check_program(name, kernel, all_reduce_form(8), other, PURLIN_SUM, cc);
+  }
+  check_program(name, ProtocolKernel::kThroughput, reduce_scatter_form(8), PURLIN_BF16, PURLIN_SUM,
+                cc);
+}
+
+// Full: every dtype with every operation, and every direction and number of sources.
+void check_full(const std::string& name, uint32_t cc) {
+  for (int dtype = 0; dtype < PURLIN_DTYPE_COUNT; ++dtype) {
+    for (int op = 0; op < PURLIN_OP_COUNT; ++op) {
+      for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
+        check_program(name, kernel, all_reduce_form(8), static_cast<purlin_dtype>(dtype),
+                      static_cast<purlin_op>(op), cc);
+      }
+    }
+  }
+  for (uint32_t n : {2u, 3u, 16u}) {
+    for (bool push : {false, true}) {
+      check_program(name, ProtocolKernel::kThroughput, all_reduce_form(n, push), PURLIN_BF16,
+                    PURLIN_SUM, cc, n);
+    }
+    check_program(name, ProtocolKernel::kThroughput, all_to_all_form(n), PURLIN_U8, PURLIN_SUM, cc,
+                  n);
+  }
+}
+
+void check_pair(const std::string& name, uint32_t cc) {
+  if (!have_device_code()) return;
+  check_quick(name, cc);
+  if (test::is_full()) check_full(name, cc);
+}
+
+}  // namespace
+
+#define LINKS(atom, cc) \
+  TEST_CASE("the " #atom " Atom links for sm_" #cc) { check_pair(#atom, cc); }
+
+LINKS(generic, 75)
+LINKS(generic, 80)
+LINKS(generic, 86)
+LINKS(generic, 89)
+LINKS(generic, 90)
+LINKS(generic, 100)
+LINKS(generic, 103)
+LINKS(generic, 120)
+LINKS(ampere, 80)
+LINKS(ampere, 86)
+LINKS(ampere, 89)
+LINKS(ampere, 90)
+LINKS(ampere, 100)
+LINKS(ampere, 103)
+LINKS(ampere, 120)
+LINKS(hopper, 90)
+LINKS(hopper, 100)
+LINKS(hopper, 103)
+LINKS(hopper, 120)
+LINKS(blackwell, 100)
+LINKS(blackwell, 103)
+LINKS(blackwell, 120)
+
+TEST_CASE("an Atom is refused for devices older than it, in words") {
+  if (!have_device_code()) return;
+  const struct {
+    const char* atom;
+    uint32_t cc;
+    const char* words;
+  } cases[] = {{"ampere", 75, "sm_75"}, {"hopper", 89, "sm_89"}, {"blackwell", 90, "sm_90"}};
+  for (const auto& c : cases) {
+    const BuiltAtom& atom = built_atom(c.atom);
+    const auto program =
+        link_program(atom, ProtocolKernel::kThroughput,
+                     constants_for(atom, ProtocolKernel::kThroughput, all_reduce_form(2), 2,
+                                   PURLIN_F32, PURLIN_SUM),
+                     c.cc);
+    REQUIRE_FALSE(program.is_ok());
+    CHECK(program.status().code() == PURLIN_LINK_ERROR);
+    const std::string text = program.status().message();
+    CHECK_MESSAGE(text.find(c.words) != std::string::npos, text);
+    CHECK_MESSAGE(text.find(c.atom) != std::string::npos, text);
+  }
+}

@@ -1,0 +1,142 @@
+#include "link/programs.h"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+
+#include "level.h"
+#include "program/finish.h"
+#include "program/link.h"
+
+namespace purlin {
+namespace {
+
+constexpr uint32_t kLatencyThreads = 512;
+
+std::string output_of(const std::string& command) {
+  std::string out;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return out;
+  char buffer[4096];
+  while (size_t got = fread(buffer, 1, sizeof(buffer), pipe)) out.append(buffer, got);
+  return pclose(pipe) == 0 ? out : "";
+}
+
+BuiltAtom load(const std::string& name) {
+  const std::string path = PURLIN_BINARY_DIR "/lib/purlin/plugins/libatom-" + name + ".so";
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(handle != nullptr, dlerror());
+  const auto entry =
+      reinterpret_cast<purlin_atom_entry_fn>(dlsym(handle, PURLIN_ATOM_ENTRY_NAME));
+  REQUIRE(entry != nullptr);
+  BuiltAtom atom;
+  atom.descriptor = entry();
+  for (uint64_t i = 0; i < atom.descriptor->image_count; ++i) {
+    auto image = image_from_atom(atom.descriptor->images[i], name);
+    REQUIRE_MESSAGE(image.is_ok(), image.status().message());
+    atom.images.push_back(std::move(*image));
+  }
+  return atom;
+}
+
+snac::Form form_with(uint32_t nranks, uint32_t steps, bool reduces) {
+  snac::Form form;
+  form.steps = steps;
+  form.reduces = reduces;
+  form.sources = snac::all_ranks(nranks);
+  return form;
+}
+
+Toolbox& tools() {
+  static Toolbox toolbox(default_library_search());
+  return toolbox;
+}
+
+}  // namespace
+
+bool have_device_code() {
+#ifdef PURLIN_HAVE_CUDA
+  return true;
+#else
+  test::skip("built without a CUDA toolkit: there is no device code to link");
+  return false;
+#endif
+}
+
+const BuiltAtom& built_atom(const std::string& name) {
+  static std::map<std::string, BuiltAtom> atoms;
+  const auto found = atoms.find(name);
+  return found != atoms.end() ? found->second : atoms.emplace(name, load(name)).first->second;
+}
+
+snac::Form all_reduce_form(uint32_t nranks, bool push) {
+  snac::Form form = form_with(nranks, 2, true);
+  form.shared[1] = true;
+  form.push[0] = form.push[1] = push;
+  return form;
+}
+snac::Form all_gather_form(uint32_t nranks) {
+  snac::Form form = form_with(nranks, 1, false);
+  form.shared[0] = true;
+  return form;
+}
+snac::Form reduce_scatter_form(uint32_t nranks) { return form_with(nranks, 1, true); }
+snac::Form all_to_all_form(uint32_t nranks) {
+  snac::Form form = form_with(nranks, 1, false);
+  form.push[0] = true;
+  return form;
+}
+
+ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel, const snac::Form& form,
+                                uint32_t nranks, purlin_dtype dtype, purlin_op op) {
+  ProtocolConstants constants;
+  constants.form = form;
+  constants.nranks = nranks;
+  constants.dtype = dtype;
+  constants.op = op;
+  const purlin_atom_limits& limits = *atom.descriptor->limits;
+  constants.stages = limits.default_stages;
+  constants.stage_bytes = limits.default_stage_bytes;
+  constants.threads =
+      kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads;
+  return constants;
+}
+
+Result<ProgramHandle> link_program(const BuiltAtom& atom, ProtocolKernel kernel,
+                                   const ProtocolConstants& constants, uint32_t cc) {
+  const auto request = protocol_request(kernel, constants, cc, atom.images);
+  if (!request) return request.status();
+  const Status sound = check_request(*request);
+  if (!sound.is_ok()) return sound;
+  ProgramTrace trace;
+  auto cubin = link_cubin(*request, tools(), trace);
+  if (!cubin) return cubin.status();
+  return finish_program(*request, program_digest(*request), ProgramOrigin::kLinked,
+                        (*tools().linker())->release(), std::move(*cubin), trace);
+}
+
+std::optional<std::string> disassemble(const Program& program) {
+  std::string tool = PURLIN_SOURCE_DIR "/build/disassembler/nvdisasm";
+  if (access(tool.c_str(), X_OK) != 0) tool = "nvdisasm";
+  if (output_of("command -v " + tool).empty()) {
+    test::skip("no nvdisasm: tests/tools/install_disassembler.sh installs it");
+    return std::nullopt;
+  }
+  char path[] = "/tmp/purlin-sass-XXXXXX";
+  const int fd = mkstemp(path);
+  REQUIRE(fd >= 0);
+  close(fd);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(program.cubin.data()),
+             static_cast<std::streamsize>(program.cubin.size()));
+  std::string sass = output_of(tool + " -c " + path);
+  unlink(path);
+  return sass;
+}
+
+}  // namespace purlin

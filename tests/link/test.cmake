@@ -1,0 +1,6 @@
+# The plugins themselves are linked, as a user would have them.
+if(PURLIN_HAVE_CUDA)
+  target_compile_definitions(${name} PRIVATE PURLIN_HAVE_CUDA)
+  add_dependencies(${name} atom-generic atom-ampere atom-hopper atom-blackwell)
+endif()
+target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
