@@ -103,7 +103,9 @@ class Bench {
     if (!times) return Error{times.error()};
     Plan plan = plan_calls(*std::max_element(times->begin(), times->end()));
     if (settings_.iterations > 0) {
+      // As many calls as asked for: batches of equal length that add up to them.
       plan.batch = std::min(plan.batch, settings_.iterations);
+      while (settings_.iterations % plan.batch != 0) --plan.batch;
       plan.batches = settings_.iterations / plan.batch;
     }
     auto samples = device_.time([&call] { return call(); }, plan, comm_);

@@ -33,7 +33,7 @@ BuiltAtom load(const std::string& name) {
   REQUIRE_MESSAGE(handle != nullptr, dlerror());
   const auto entry =
       reinterpret_cast<purlin_atom_entry_fn>(dlsym(handle, PURLIN_ATOM_ENTRY_NAME));
-  REQUIRE(entry != nullptr);
+  REQUIRE((entry != nullptr));
   BuiltAtom atom;
   atom.descriptor = entry();
   for (uint64_t i = 0; i < atom.descriptor->image_count; ++i) {
