@@ -144,12 +144,48 @@ TEST_CASE("every pair of collective, ranks, dtype, op, path, count, offset and f
         const int ops = reduces(collective) ? PURLIN_PREMUL_SUM : 1;
         for (int op = 0; op < ops; ++op) {
           for (int path : {PURLIN_PATH_AUTO, PURLIN_PATH_THROUGHPUT, PURLIN_PATH_LATENCY}) {
-            Case c{collective, n, dtype, op, path, counts[random() % std::size(counts)],
-                   offsets[random() % std::size(offsets)], random() % 2 == 0};
             const uint64_t es = reference::element_bytes(static_cast<purlin_dtype>(dtype));
-            // Packets must hold a forced latency call; 16 ranks' share of 64 KiB is the least.
-            if (path == PURLIN_PATH_LATENCY) c.count = std::min<uint64_t>(c.count, 512 / es);
-            run_case(ranks, c, random);
+            const auto run = [&](uint64_t count, uint64_t offset, bool in_place) {
+              // Packets must hold a forced latency call; 16 ranks' share of 64 KiB is the least.
+              if (path == PURLIN_PATH_LATENCY) count = std::min<uint64_t>(count, 512 / es);
+              run_case(ranks, Case{collective, n, dtype, op, path, count, offset, in_place}, random);
+            };
+            if (is_full()) {
+              for (uint64_t count : counts)
+                for (uint64_t offset : offsets)
+                  for (bool in_place : {false, true}) run(count, offset, in_place);
+            } else {
+              run(counts[random() % std::size(counts)], offsets[random() % std::size(offsets)],
+                  random() % 2 == 0);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("sizes one element around every threshold of the policy and the wire are exact") {
+  std::mt19937_64 random(seed() * 31 + 2);
+  for (int n : {2, 3, 8}) {
+    const Ranks ranks(n, kSmall);
+    REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+    const auto un = static_cast<uint64_t>(n);
+    // Crossover and chunk; a half of staging, its streams' slots, its packets for each source.
+    const uint64_t half = 64 * 1024;
+    const uint64_t bytes[] = {1024, 1024 * un, half, half / un, half / (un + 1), half / un / 2,
+                              half / un / 4, half * un, 2 * half};
+    for (int collective : {PURLIN_ALL_GATHER, PURLIN_REDUCE_SCATTER, PURLIN_ALL_REDUCE,
+                           PURLIN_ALL_TO_ALL}) {
+      for (int dtype : {PURLIN_I8, PURLIN_BF16, PURLIN_F32}) {
+        const uint64_t es = reference::element_bytes(static_cast<purlin_dtype>(dtype));
+        for (uint64_t threshold : bytes) {
+          for (uint64_t step : {uint64_t{0}, uint64_t{1}, uint64_t{2}}) {
+            const uint64_t total = threshold / es + step - 1;
+            const uint64_t count = collective == PURLIN_ALL_REDUCE ? total : total / un + (step == 2);
+            if (!is_full() && random() % 3 != 0) continue;
+            run_case(ranks, Case{collective, n, dtype, PURLIN_SUM, PURLIN_PATH_AUTO, count, 0, false},
+                     random);
           }
         }
       }
