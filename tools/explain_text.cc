@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 #include "tools/json_text.h"
@@ -34,13 +35,19 @@ std::string what_runs(const json& answer) {
   add_row(rows, "path", why.empty() ? path : fmt::format("{}: {}", path, why));
   const json& atom = list_or_object(answer, "atom");
   if (!atom.empty()) {
+    const std::string why_atom = text_at(atom, "why"), rule = text_at(atom, "rule");
     add_row(rows, "Atom",
-            fmt::format("{} {}: {}", text_at(atom, "name"), text_at(atom, "version"),
-                        text_at(atom, "why")));
+            fmt::format("{} {}: {}{}", text_at(atom, "name"), text_at(atom, "version"), why_atom,
+                        rule.empty() ? "" : fmt::format(" [{}]", rule)));
     add_row(rows, "", text_at(atom, "path"));
   }
   add_row(rows, "reduction", text_at(answer, "reduction"));
   add_row(rows, "program", text_at(answer, "program"));
+  const json& nvls = list_or_object(answer, "nvls");
+  if (!nvls.empty())
+    add_row(rows, "NVLS",
+            fmt::format("{}: {}", nvls.value("allowed", false) ? "allowed" : "off",
+                        text_at(nvls, "decided_by")));
   return rows.empty() ? "" : "What will run\n" + columns(rows, 2) + "\n";
 }
 
@@ -61,26 +68,35 @@ std::string steps(const json& plan) {
 }
 
 // "128KiB to each of 7 ranks", or each transfer by itself when they differ.
-std::string transfers(const json& list, const char* peer, const char* word) {
-  if (list.empty()) return "nothing";
+std::string transfers(const std::vector<const json*>& list, const char* peer, const char* word) {
   std::set<uint64_t> sizes;
-  for (const json& one : list) sizes.insert(number_at(one, "bytes"));
+  for (const json* one : list) sizes.insert(number_at(*one, "bytes"));
   if (sizes.size() == 1 && list.size() > 1)
     return fmt::format("{} {} each of {} ranks", format_size(*sizes.begin()), word, list.size());
   std::string text;
-  for (const json& one : list)
+  for (const json* one : list)
     text += fmt::format("{}{} {} rank {}", text.empty() ? "" : ", ",
-                        format_size(number_at(one, "bytes")), word, text_at(one, peer));
+                        format_size(number_at(*one, "bytes")), word, text_at(*one, peer));
   return text;
+}
+
+// The same for each step of the plan that has transfers.
+std::string transfers_by_step(const json& list, const char* peer, const char* word) {
+  std::map<uint64_t, std::vector<const json*>> steps;
+  for (const json& one : list) steps[number_at(one, "step")].push_back(&one);
+  std::string text;
+  for (const auto& [step, some] : steps)
+    text += fmt::format("{}{}", text.empty() ? "" : ", then ", transfers(some, peer, word));
+  return text.empty() ? "nothing" : text;
 }
 
 // Ranks that move the same are told of together.
 std::string per_rank(const json& plan) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const json& rank : list_or_object(plan, "per_rank")) {
-    const std::string moves =
-        fmt::format("sends {}; receives {}", transfers(list_or_object(rank, "sends"), "to", "to"),
-                    transfers(list_or_object(rank, "receives"), "from", "from"));
+    const std::string moves = fmt::format(
+        "sends {}; receives {}", transfers_by_step(list_or_object(rank, "sends"), "to", "to"),
+        transfers_by_step(list_or_object(rank, "receives"), "from", "from"));
     if (kinds.empty() || kinds.back().first != moves) kinds.push_back({moves, {}});
     kinds.back().second.push_back(text_at(rank, "rank"));
   }
@@ -92,11 +108,18 @@ std::string per_rank(const json& plan) {
   return rows.empty() ? "" : "Who moves what\n" + columns(rows, 2) + "\n";
 }
 
+// Settings that are sizes are shown as such.
+std::string value_text(const json& setting) {
+  const std::string name = text_at(setting, "name"), value = text_at(setting, "value");
+  if (name != "chunk" && !name.ends_with("_bytes")) return value;
+  const auto bytes = parse_size(value);
+  return bytes && *bytes > 0 ? format_size(*bytes) : value;
+}
+
 std::string settings(const json& answer) {
   Rows rows;
   for (const json& setting : list_or_object(answer, "settings"))
-    rows.push_back(
-        {text_at(setting, "name"), text_at(setting, "value"), text_at(setting, "origin")});
+    rows.push_back({text_at(setting, "name"), value_text(setting), text_at(setting, "origin")});
   return rows.empty()
              ? ""
              : "What decided (setting, value, where it was said)\n" + columns(rows, 2) + "\n";

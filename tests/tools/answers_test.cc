@@ -122,13 +122,14 @@ json explain_answer() {
            {{"name", "host"},
             {"version", "0.9.0"},
             {"path", "/opt/atoms/libatom-host.so"},
+            {"rule", "only-one"},
             {"why", "no other Atom fits"}}},
           {"policy",
            {{"file", "config/host.yaml"},
             {"searched",
              {{{"path", "config/host.yaml"}, {"verdict", "chosen"}, {"reason", "matches host"}}}}}},
           {"settings",
-           {{{"name", "chunk"}, {"value", "64KiB"}, {"origin", "config/host.yaml:20:10"}},
+           {{{"name", "chunk"}, {"value", "65536"}, {"origin", "config/host.yaml:20:10"}},
             {{"name", "timeout"}, {"value", "10min"}, {"origin", "built-in default"}}}},
           {"plan",
            {{"steps",
@@ -155,6 +156,15 @@ TEST_CASE("explain: what runs, how, and which line decided") {
   CHECK(has(text, "Policy: config/host.yaml"));
   CHECK(has(text, "  - no token was used"));
   CHECK_FALSE(text.ends_with("\n\n"));
+}
+
+TEST_CASE("explain: transfers of the second step are told apart") {
+  json answer = explain_answer();
+  json& rank = answer["plan"]["per_rank"][2];
+  rank["sends"] = {{{"to", 0}, {"bytes", 1024}, {"step", 1}},
+                   {{"to", 1}, {"bytes", 1024}, {"step", 1}},
+                   {{"to", 3}, {"bytes", 7}, {"step", 2}}};
+  CHECK(has(explain_text(answer), "sends 1KiB to each of 2 ranks, then 7B to rank 3; receives"));
 }
 
 TEST_CASE("explain: an answer with less in it gives less text") {
