@@ -53,7 +53,9 @@ class Bench {
         return Error{checked.error()};
     }
     row_.batch = samples->batch;
-    return report(summarize(std::move(samples->microseconds), samples->batch));
+    const auto peer = timed_peer(*memory);
+    if (!peer) return Error{peer.error()};
+    return report(summarize(std::move(samples->microseconds), samples->batch), *peer);
   }
 
  private:
@@ -101,33 +103,46 @@ class Bench {
     if (Done all = link_.agree(warm); !all) return Error{all.error()};
     const auto times = link_.gather_all(took.count() / kEstimated);
     if (!times) return Error{times.error()};
-    Plan plan = plan_calls(*std::max_element(times->begin(), times->end()));
+    plan_ = plan_calls(*std::max_element(times->begin(), times->end()));
     if (settings_.iterations > 0) {
       // As many calls as asked for: batches of equal length that add up to them.
-      plan.batch = std::min(plan.batch, settings_.iterations);
-      while (settings_.iterations % plan.batch != 0) --plan.batch;
-      plan.batches = settings_.iterations / plan.batch;
+      plan_.batch = std::min(plan_.batch, settings_.iterations);
+      while (settings_.iterations % plan_.batch != 0) --plan_.batch;
+      plan_.batches = settings_.iterations / plan_.batch;
     }
-    auto samples = device_.time([&call] { return call(); }, plan, comm_);
+    auto samples = device_.time([&call] { return call(); }, plan_, comm_);
     if (Done all = link_.agree(done_or_error(samples)); !all) return Error{all.error()};
     return samples;
   }
 
-  Outcome<Row> report(const Timing& mine) {
+  // As many calls as Purlin's. Afterwards the buffers hold what NCCL left.
+  Outcome<Timing> timed_peer(RankMemory& memory) {
+    if (!settings_.peer || !NcclPeer::knows(test_)) return Timing{};
+    auto samples = settings_.peer->time(test_, shape_, memory, device_, plan_, comm_);
+    if (Done all = link_.agree(done_or_error(samples)); !all) return Error{all.error()};
+    return summarize(std::move(samples->microseconds), samples->batch);
+  }
+
+  static void keep_slowest(Timing& slowest, const Timing& rank) {
+    slowest.calls = rank.calls;
+    for (double Timing::*figure :
+         {&Timing::median, &Timing::average, &Timing::least, &Timing::p99, &Timing::most})
+      slowest.*figure = std::max(slowest.*figure, rank.*figure);
+  }
+
+  Outcome<Row> report(const Timing& mine, const Timing& peer) {
     struct Figures {
-      Timing timing;
+      Timing timing, peer;
       uint64_t wrong;
     };
-    const auto all = link_.gather_all(Figures{mine, row_.wrong});
+    const auto all = link_.gather_all(Figures{mine, peer, row_.wrong});
     if (!all) return Error{all.error()};
     row_.wrong = 0;
-    row_.slowest.calls = mine.calls;
     for (const Figures& rank : *all) {
       row_.wrong += rank.wrong;
       row_.rank_medians.push_back(rank.timing.median);
-      for (double Timing::*figure :
-           {&Timing::median, &Timing::average, &Timing::least, &Timing::p99, &Timing::most})
-        row_.slowest.*figure = std::max(row_.slowest.*figure, rank.timing.*figure);
+      keep_slowest(row_.slowest, rank.timing);
+      keep_slowest(row_.peer, rank.peer);
     }
     return row_;
   }
@@ -140,6 +155,7 @@ class Bench {
   const std::function<void(const std::string&)>& complain_;
   const RankShape shape_;
   uint64_t iteration_ = 0;
+  Plan plan_;
   Row row_;
 };
 

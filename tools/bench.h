@@ -6,6 +6,7 @@
 #include <string>
 
 #include "purlin/purlin.h"
+#include "tools/nccl_peer.h"
 #include "tools/rank_device.h"
 #include "tools/rank_link.h"
 #include "tools/shape.h"
@@ -20,6 +21,7 @@ struct BenchSettings {
   uint64_t iterations = 0;  // calls timed; 0: as plan_calls says
   uint64_t warmup = 5;
   uint64_t seed = 1, misalign = 0;
+  NcclPeer* peer = nullptr;  // this rank's, when the row is compared with NCCL
 };
 
 struct Row {
@@ -28,6 +30,7 @@ struct Row {
   uint64_t batch = 1;
   int checked_calls = 0;
   uint64_t wrong = 0;  // over all ranks and checked calls
+  Timing peer;         // NCCL's, of the slowest rank; no calls where it was not asked or cannot
 };
 
 // Called by every rank of `link` with the same case and settings. A checked row makes two calls

@@ -6,6 +6,11 @@
 #include <cstdlib>
 
 namespace purlin::tools {
+namespace {
+
+constexpr int kVersion = 12040;  // of the calls' parameters: 1000 * major + 10 * minor
+
+}  // namespace
 
 Outcome<std::unique_ptr<const CudaDriver>> CudaDriver::open() {
   std::unique_ptr<CudaDriver> driver(new CudaDriver);
@@ -22,8 +27,13 @@ Done CudaDriver::load() {
         fmt::format("there is no CUDA driver: {}; install one, or measure ranks in host "
                     "memory with --device host",
                     dlerror())};
+  using GetProcAddress = int (*)(const char*, void**, int, unsigned long long, int*);
+  const auto get = reinterpret_cast<GetProcAddress>(dlsym(handle, "cuGetProcAddress_v2"));
   const auto find = [&](auto& slot, const char* symbol) {
-    slot = reinterpret_cast<std::decay_t<decltype(slot)>>(dlsym(handle, symbol));
+    void* address = nullptr;
+    int status = 0;
+    if (!get || get(symbol, &address, kVersion, 0, &status) != 0) address = nullptr;
+    slot = reinterpret_cast<std::decay_t<decltype(slot)>>(address);
     return slot != nullptr;
   };
 #define CALL(name, symbol, parameters)                                                  \

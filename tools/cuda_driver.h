@@ -12,34 +12,33 @@ namespace purlin::tools {
 using CudaHandle = void*;                // context, stream, event, graph, executable graph
 using CudaAddress = unsigned long long;  // CUdeviceptr
 
-// name, exported symbol, parameters
-#define PURLIN_TOOLS_CUDA_CALLS(CALL)                                                \
-  CALL(init, cuInit, (unsigned flags))                                               \
-  CALL(device_count, cuDeviceGetCount, (int* count))                                 \
-  CALL(device_get, cuDeviceGet, (int* device, int ordinal))                          \
-  CALL(device_name, cuDeviceGetName, (char* name, int bytes, int device))            \
-  CALL(context_retain, cuDevicePrimaryCtxRetain, (CudaHandle * context, int device)) \
-  CALL(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                  \
-  CALL(context_set, cuCtxSetCurrent, (CudaHandle context))                           \
-  CALL(memory_alloc, cuMemAlloc_v2, (CudaAddress * address, size_t bytes))           \
-  CALL(memory_free, cuMemFree_v2, (CudaAddress address))                             \
-  CALL(copy_in, cuMemcpyHtoDAsync_v2,                                                \
-       (CudaAddress to, const void* from, size_t bytes, CudaHandle stream))          \
-  CALL(copy_out, cuMemcpyDtoHAsync_v2,                                               \
-       (void* to, CudaAddress from, size_t bytes, CudaHandle stream))                \
-  CALL(stream_create, cuStreamCreate, (CudaHandle * stream, unsigned flags))         \
-  CALL(stream_destroy, cuStreamDestroy_v2, (CudaHandle stream))                      \
-  CALL(stream_synchronize, cuStreamSynchronize, (CudaHandle stream))                 \
-  CALL(capture_begin, cuStreamBeginCapture_v2, (CudaHandle stream, int mode))        \
-  CALL(capture_end, cuStreamEndCapture, (CudaHandle stream, CudaHandle * graph))     \
-  CALL(graph_instantiate, cuGraphInstantiateWithFlags,                               \
-       (CudaHandle * executable, CudaHandle graph, unsigned long long flags))        \
-  CALL(graph_launch, cuGraphLaunch, (CudaHandle executable, CudaHandle stream))      \
-  CALL(graph_exec_destroy, cuGraphExecDestroy, (CudaHandle executable))              \
-  CALL(graph_destroy, cuGraphDestroy, (CudaHandle graph))                            \
-  CALL(event_create, cuEventCreate, (CudaHandle * event, unsigned flags))            \
-  CALL(event_destroy, cuEventDestroy_v2, (CudaHandle event))                         \
-  CALL(event_record, cuEventRecord, (CudaHandle event, CudaHandle stream))           \
+// Name here, name in the driver, parameters as of CUDA 12.4.
+#define PURLIN_TOOLS_CUDA_CALLS(CALL)                                                              \
+  CALL(init, cuInit, (unsigned flags))                                                             \
+  CALL(device_count, cuDeviceGetCount, (int* count))                                               \
+  CALL(device_get, cuDeviceGet, (int* device, int ordinal))                                        \
+  CALL(device_name, cuDeviceGetName, (char* name, int bytes, int device))                          \
+  CALL(context_retain, cuDevicePrimaryCtxRetain, (CudaHandle * context, int device))               \
+  CALL(context_release, cuDevicePrimaryCtxRelease, (int device))                                   \
+  CALL(context_set, cuCtxSetCurrent, (CudaHandle context))                                         \
+  CALL(memory_alloc, cuMemAlloc, (CudaAddress * address, size_t bytes))                            \
+  CALL(memory_free, cuMemFree, (CudaAddress address))                                              \
+  CALL(copy_in, cuMemcpyHtoDAsync,                                                                 \
+       (CudaAddress to, const void* from, size_t bytes, CudaHandle stream))                        \
+  CALL(copy_out, cuMemcpyDtoHAsync, (void* to, CudaAddress from, size_t bytes, CudaHandle stream)) \
+  CALL(stream_create, cuStreamCreate, (CudaHandle * stream, unsigned flags))                       \
+  CALL(stream_destroy, cuStreamDestroy, (CudaHandle stream))                                       \
+  CALL(stream_synchronize, cuStreamSynchronize, (CudaHandle stream))                               \
+  CALL(capture_begin, cuStreamBeginCapture, (CudaHandle stream, int mode))                         \
+  CALL(capture_end, cuStreamEndCapture, (CudaHandle stream, CudaHandle * graph))                   \
+  CALL(graph_instantiate, cuGraphInstantiateWithFlags,                                             \
+       (CudaHandle * executable, CudaHandle graph, unsigned long long flags))                      \
+  CALL(graph_launch, cuGraphLaunch, (CudaHandle executable, CudaHandle stream))                    \
+  CALL(graph_exec_destroy, cuGraphExecDestroy, (CudaHandle executable))                            \
+  CALL(graph_destroy, cuGraphDestroy, (CudaHandle graph))                                          \
+  CALL(event_create, cuEventCreate, (CudaHandle * event, unsigned flags))                          \
+  CALL(event_destroy, cuEventDestroy, (CudaHandle event))                                          \
+  CALL(event_record, cuEventRecord, (CudaHandle event, CudaHandle stream))                         \
   CALL(event_elapsed, cuEventElapsedTime, (float* milliseconds, CudaHandle from, CudaHandle to))
 
 class CudaDriver {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -14,6 +15,22 @@ namespace {
 
 using nlohmann::json;
 using Rows = std::vector<std::vector<std::string>>;
+
+// `text` with every mention of the file at `path` cut down to its name.
+std::string by_name(std::string text, const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  if (name.empty() || name == path) return text;
+  for (size_t at = 0; (at = text.find(path, at)) != std::string::npos; at += name.size())
+    text.replace(at, path.size(), name);
+  return text;
+}
+
+// The path of the policy that is used; empty for the built-in defaults.
+std::string policy_path(const json& answer) {
+  for (const json& place : list_or_object(list_or_object(answer, "policy"), "searched"))
+    if (text_at(place, "verdict").starts_with("chosen")) return text_at(place, "path");
+  return "";
+}
 
 void add_row(Rows& rows, const char* name, std::string value) {
   if (!value.empty()) rows.push_back({name, std::move(value)});
@@ -31,7 +48,8 @@ std::string heading(const json& answer) {
 
 std::string what_runs(const json& answer) {
   Rows rows;
-  const std::string path = text_at(answer, "path"), why = text_at(answer, "path_reason");
+  const std::string path = text_at(answer, "path");
+  const std::string why = by_name(text_at(answer, "path_reason"), policy_path(answer));
   add_row(rows, "path", why.empty() ? path : fmt::format("{}: {}", path, why));
   const json& atom = list_or_object(answer, "atom");
   if (!atom.empty()) {
@@ -119,7 +137,8 @@ std::string value_text(const json& setting) {
 std::string settings(const json& answer) {
   Rows rows;
   for (const json& setting : list_or_object(answer, "settings"))
-    rows.push_back({text_at(setting, "name"), value_text(setting), text_at(setting, "origin")});
+    rows.push_back({text_at(setting, "name"), value_text(setting),
+                    by_name(text_at(setting, "origin"), policy_path(answer))});
   return rows.empty()
              ? ""
              : "What decided (setting, value, where it was said)\n" + columns(rows, 2) + "\n";
@@ -127,16 +146,22 @@ std::string settings(const json& answer) {
 
 std::string policy(const json& answer) {
   const json& policy = list_or_object(answer, "policy");
-  Rows rows;
+  const std::string name = text_at(policy, "file"), path = policy_path(answer);
+  if (policy.empty()) return "";
+  std::string text =
+      flow("Policy: ",
+           name.empty()                   ? "built-in defaults"
+           : path.empty() || name == path ? name
+                                          : fmt::format("{}, which is {}", name, path),
+           2);
   for (const json& place : list_or_object(policy, "searched")) {
-    const std::string reason = text_at(place, "reason");
-    rows.push_back({text_at(place, "path"), fmt::format("{}{}{}", text_at(place, "verdict"),
-                                                        reason.empty() ? "" : ": ", reason)});
+    const std::string where = text_at(place, "path"), reason = text_at(place, "reason");
+    text +=
+        flow("  ", where, 2) + flow("    ",
+                                    fmt::format("{}{}{}", text_at(place, "verdict"),
+                                                reason.empty() ? "" : ": ", by_name(reason, where)),
+                                    6);
   }
-  const std::string file = text_at(policy, "file");
-  if (file.empty() && rows.empty()) return "";
-  std::string text = "Policy: " + (file.empty() ? "built-in defaults" : file) + "\n";
-  for (const auto& row : rows) text += "  " + row[0] + "\n" + flow("    ", row[1], 6);
   return text + "\n";
 }
 

@@ -142,6 +142,15 @@ Done set_rest(const PerfArguments& given, PerfOptions& options) {
   else if (given.device != "auto")
     return wrong("--device", unknown_word("device", given.device, {"auto", "host", "cuda"}));
   options.eager = given.eager;
+  if (given.versus == "nccl")
+    options.versus = Versus::kNccl;
+  else if (given.versus == "nccl-sym")
+    options.versus = Versus::kNcclSymmetric;
+  else if (!given.versus.empty())
+    return wrong("--vs", unknown_word("peer", given.versus, {"nccl", "nccl-sym"}));
+  if (options.versus != Versus::kNothing && options.device == PURLIN_DEVICE_HOST)
+    return wrong("--vs", "NCCL works on GPUs only; leave --device host out");
+  options.nccl = given.nccl;
   if (given.iterations == 0 || given.iterations < -1)
     return wrong("--iters", "at least one call must be timed");
   options.iterations = given.iterations == -1 ? 0 : static_cast<uint64_t>(given.iterations);

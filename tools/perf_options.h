@@ -20,7 +20,7 @@ struct PerfArguments {
   std::string begin, end;
   uint64_t factor = 2;
   std::string dtypes = "f32", ops, path = "auto", device = "auto", policy, json;
-  std::string skew, counts_file, placement;
+  std::string skew, counts_file, placement, versus, nccl = "libnccl.so.2";
   bool random_counts = false, in_place = false, check = false, progress = false, eager = false;
   int64_t iterations = -1, warmup = 5;
   uint64_t seed = 1, misalign = 0;
@@ -28,6 +28,8 @@ struct PerfArguments {
   double timeout_seconds = 30;
   unsigned ctas = 0;
 };
+
+enum class Versus { kNothing, kNccl, kNcclSymmetric };
 
 struct PerfOptions {
   purlin_collective collective = PURLIN_ALL_REDUCE;
@@ -41,6 +43,8 @@ struct PerfOptions {
   purlin_path path = PURLIN_PATH_AUTO;
   purlin_device_kind device = PURLIN_DEVICE_AUTO;
   std::string policy, json;
+  Versus versus = Versus::kNothing;  // measured too, in the same run
+  std::string nccl;                  // its library
   Skew skew;
   Placement placement = Placement::kPacked;
   bool in_place = false, check = false, progress = false;

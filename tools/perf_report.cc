@@ -10,7 +10,20 @@
 namespace purlin::tools {
 namespace {
 
-constexpr std::string_view kLine = "{:>12} {:>12} {:>7} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8}";
+// The cells of a line; `peer` and `ratio` are shown when a row is compared with NCCL.
+struct Cells {
+  std::string size, count, type, op, median, average, peer, ratio, algbw, busbw, wrong;
+};
+
+std::string line(const PerfOptions& options, const Cells& cells) {
+  if (options.versus != Versus::kNothing)
+    return fmt::format("{:>12} {:>11} {:>7} {:>10} {:>10} {:>10} {:>7} {:>8} {:>8} {:>7}",
+                       cells.size, cells.count, cells.type, cells.op, cells.median, cells.peer,
+                       cells.ratio, cells.algbw, cells.busbw, cells.wrong);
+  return fmt::format("{:>12} {:>12} {:>7} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8}", cells.size,
+                     cells.count, cells.type, cells.op, cells.median, cells.average, cells.algbw,
+                     cells.busbw, cells.wrong);
+}
 
 std::string microseconds(double value) {
   return fmt::format("{:.{}f}", value, value < 100 ? 3 : value < 1e6 ? 1 : 0);
@@ -53,6 +66,14 @@ std::string_view device_text(const PerfOptions& options) {
   return options.eager ? "GPU memory, calls one by one" : "GPU memory, graphs";
 }
 
+nlohmann::ordered_json figures(const Timing& timing) {
+  return {{"median", timing.median},
+          {"average", timing.average},
+          {"min", timing.least},
+          {"p99", timing.p99},
+          {"max", timing.most}};
+}
+
 std::string skew_text(const Skew& skew) {
   switch (skew.kind) {
     case Skew::Kind::kZipf:
@@ -83,14 +104,13 @@ std::string table_heading(const PerfOptions& options) {
                                                  options.skew.kind == Skew::Kind::kUniform
                                              ? "one message from each rank to the next"
                                              : skew_text(options.skew));
-  text += "#\n";
-  text += "#" +
-          fmt::format(kLine, "size", "count", "type", "op", "median", "average", "algbw", "busbw",
-                      "#wrong")
-              .substr(1) +
-          "\n";
-  return text + "#" +
-         fmt::format(kLine, "(B)", "(elements)", "", "", "(us)", "(us)", "(GB/s)", "(GB/s)", "")
+  text += "#\n#" + line(options, {"size", "count", "type", "op", "median", "average",
+                                  options.versus == Versus::kNccl ? "nccl" : "nccl-sym", "ratio",
+                                  "algbw", "busbw", "#wrong"})
+                       .substr(1);
+  return text + "\n#" +
+         line(options,
+              {"(B)", "(elements)", "", "", "(us)", "(us)", "(us)", "", "(GB/s)", "(GB/s)", ""})
              .substr(1);
 }
 
@@ -99,13 +119,21 @@ double algorithm_bandwidth(const Case& test, const Row& row) {
   return time > 0 ? static_cast<double>(size_of(test)) / time / 1000 : 0;
 }
 
+double ratio_to_peer(const Row& row) {
+  return row.slowest.median > 0 ? row.peer.median / row.slowest.median : 0;
+}
+
 std::string table_row(const PerfOptions& options, const Case& test, const Row& row) {
   const double bandwidth = algorithm_bandwidth(test, row);
-  return fmt::format(kLine, size_of(test), shown_count(test), dtype_name(test.dtype),
-                     operation(test), microseconds(row.slowest.median),
-                     microseconds(row.slowest.average), fmt::format("{:.2f}", bandwidth),
-                     fmt::format("{:.2f}", bandwidth * bus_factor(test.collective, test.nranks)),
-                     options.check ? fmt::format("{}", row.wrong) : std::string("-"));
+  const bool compared = row.peer.calls > 0;
+  return line(options, {fmt::format("{}", size_of(test)), fmt::format("{}", shown_count(test)),
+                        std::string(dtype_name(test.dtype)), std::string(operation(test)),
+                        microseconds(row.slowest.median), microseconds(row.slowest.average),
+                        compared ? microseconds(row.peer.median) : "-",
+                        compared ? fmt::format("{:.2f}", ratio_to_peer(row)) : "-",
+                        fmt::format("{:.2f}", bandwidth),
+                        fmt::format("{:.2f}", bandwidth * bus_factor(test.collective, test.nranks)),
+                        options.check ? fmt::format("{}", row.wrong) : "-"});
 }
 
 std::string table_footing(const PerfOptions& options, uint64_t rows, uint64_t wrong) {
@@ -123,6 +151,8 @@ nlohmann::ordered_json json_heading(const PerfOptions& options) {
   json["ranks_are"] = options.as_processes ? "processes" : "threads";
   json["device"] = options.device == PURLIN_DEVICE_CUDA ? "cuda" : "host";
   if (options.device == PURLIN_DEVICE_CUDA) json["timed"] = options.eager ? "eager" : "graphs";
+  if (options.versus != Versus::kNothing)
+    json["versus"] = options.versus == Versus::kNccl ? "nccl" : "nccl-sym";
   json["policy"] =
       options.policy.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.policy);
   json["path"] = path_text(options.path);
@@ -144,12 +174,12 @@ nlohmann::ordered_json json_row(const PerfOptions& options, const Case& test, co
   if (rooted(test.collective)) json["root"] = test.root;
   json["calls"] = row.slowest.calls;
   json["calls_per_sample"] = row.batch;
-  json["time_us"] = {{"median", row.slowest.median},
-                     {"average", row.slowest.average},
-                     {"min", row.slowest.least},
-                     {"p99", row.slowest.p99},
-                     {"max", row.slowest.most}};
+  json["time_us"] = figures(row.slowest);
   json["rank_median_us"] = row.rank_medians;
+  if (row.peer.calls > 0) {
+    json["nccl_time_us"] = figures(row.peer);
+    json["nccl_ratio"] = ratio_to_peer(row);
+  }
   json["algbw_GBps"] = bandwidth;
   json["busbw_GBps"] = bandwidth * bus_factor(test.collective, test.nranks);
   if (options.check) {

@@ -17,6 +17,9 @@ std::string table_footing(const PerfOptions& options, uint64_t rows, uint64_t wr
 // Bytes a microsecond / 1000 = GB/s of 10^9 bytes. Zero when there is no size or no time.
 double algorithm_bandwidth(const Case& test, const Row& row);
 
+// NCCL's median over Purlin's; above one where Purlin is faster.
+double ratio_to_peer(const Row& row);
+
 nlohmann::ordered_json json_heading(const PerfOptions& options);
 nlohmann::ordered_json json_row(const PerfOptions& options, const Case& test, const Row& row);
 

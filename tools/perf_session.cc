@@ -8,6 +8,8 @@
 #include "tools/bench.h"
 #include "tools/cuda_driver.h"
 #include "tools/names.h"
+#include "tools/nccl_library.h"
+#include "tools/nccl_peer.h"
 #include "tools/perf_report.h"
 #include "tools/progress.h"
 #include "tools/rank_device.h"
@@ -42,10 +44,19 @@ class Session {
     if (driver) {
       driver_ = std::move(*driver);
       options_.device = PURLIN_DEVICE_CUDA;
-      return done();
+      return open_nccl();
     }
-    if (options_.device == PURLIN_DEVICE_CUDA) return Error{driver.error()};
+    if (options_.device == PURLIN_DEVICE_CUDA || options_.versus != Versus::kNothing)
+      return Error{driver.error()};
     options_.device = PURLIN_DEVICE_HOST;
+    return done();
+  }
+
+  Done open_nccl() {
+    if (options_.versus == Versus::kNothing) return done();
+    auto library = NcclLibrary::open(options_.nccl);
+    if (!library) return Error{library.error()};
+    nccl_ = std::move(*library);
     return done();
   }
 
@@ -109,15 +120,22 @@ class Session {
 
   void rows(purlin_comm_t comm, RankDevice& device, RankLink& link) {
     const bool first = link.rank() == 0;
+    std::unique_ptr<NcclPeer> peer;
+    if (nccl_) {
+      auto joined = NcclPeer::join(*nccl_, link, options_.versus == Versus::kNcclSymmetric);
+      if (!joined) return fail(link.rank(), joined.error());
+      peer = std::move(*joined);
+    }
     Progress progress(options_.progress);
     if (first) {
       document_ = json_heading(options_);
       document_["rows"] = nlohmann::ordered_json::array();
+      if (nccl_) document_["nccl"] = nccl_->version();
       say(table_heading(options_));
     }
     const BenchSettings settings{options_.check,      options_.path,   options_.ctas,
                                  options_.iterations, options_.warmup, options_.seed,
-                                 options_.misalign};
+                                 options_.misalign,   peer.get()};
     const std::function<void(const std::string&)> complain = [&](const std::string& text) {
       const std::lock_guard lock(mutex_);
       output_.complain(link.rank(), text);
@@ -166,6 +184,7 @@ class Session {
   const PerfOutput& output_;
   const std::vector<Case> cases_;
   std::unique_ptr<const CudaDriver> driver_;  // with GPUs
+  std::unique_ptr<const NcclLibrary> nccl_;   // where it is compared with
   std::mutex mutex_;
   PerfResult result_;
   nlohmann::ordered_json document_;  // rank 0's

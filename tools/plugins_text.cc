@@ -25,7 +25,9 @@ bool accepted(const json& verdict) { return verdict.value("accepted", false); }
 
 std::string origin_text(const json& folder) {
   const std::string origin = text_at(folder, "origin"), where = text_at(folder, "where");
-  return where.empty() || where == origin ? origin : fmt::format("{}, {}", origin, where);
+  // Only what a person wrote somewhere has a place that says more than the origin.
+  const bool said = origin == "policy" || origin == "environment" || origin == "named";
+  return where.empty() || !said ? origin : fmt::format("{}, {}", origin, where);
 }
 
 std::string atom_title(const json& atom) {

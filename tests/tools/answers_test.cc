@@ -117,7 +117,7 @@ json explain_answer() {
           {"dtype", "f32"},
           {"op", "sum"},
           {"path", "throughput"},
-          {"path_reason", "1MiB is above the crossover of 64KiB, config/host.yaml:9:14"},
+          {"path_reason", "1MiB is above the crossover of 64KiB, /opt/purlin/host.yaml:9:14"},
           {"atom",
            {{"name", "host"},
             {"version", "0.9.0"},
@@ -125,11 +125,11 @@ json explain_answer() {
             {"rule", "only-one"},
             {"why", "no other Atom fits"}}},
           {"policy",
-           {{"file", "config/host.yaml"},
+           {{"file", "host"},
             {"searched",
-             {{{"path", "config/host.yaml"}, {"verdict", "chosen"}, {"reason", "matches host"}}}}}},
+             {{{"path", "/opt/purlin/host.yaml"}, {"verdict", "chosen"}, {"reason", "matches host"}}}}}},
           {"settings",
-           {{{"name", "chunk"}, {"value", "65536"}, {"origin", "config/host.yaml:20:10"}},
+           {{{"name", "chunk"}, {"value", "65536"}, {"origin", "/opt/purlin/host.yaml:20:10"}},
             {{"name", "timeout"}, {"value", "10min"}, {"origin", "built-in default"}}}},
           {"plan",
            {{"steps",
@@ -152,8 +152,9 @@ TEST_CASE("explain: what runs, how, and which line decided") {
   CHECK(has(text, "1.  stage   copy the share"));
   CHECK(has(text, "ranks 0 to 1  sends 256KiB to each of 3 ranks; receives 256KiB from each of 3"));
   CHECK(has(text, "rank 2        sends nothing; receives"));
-  CHECK(has(text, "chunk    64KiB  config/host.yaml:20:10"));
-  CHECK(has(text, "Policy: config/host.yaml"));
+  CHECK(has(text, "chunk    64KiB  host.yaml:20:10"));
+  CHECK(has(text, "Policy: host, which is /opt/purlin/host.yaml"));
+  CHECK(has(text, "crossover of 64KiB, host.yaml:9:14"));
   CHECK(has(text, "  - no token was used"));
   CHECK_FALSE(text.ends_with("\n\n"));
 }
