@@ -63,17 +63,16 @@ class CudaDevice : public RankDevice {
                         purlin_comm_t comm) override {
     const uint64_t calls = plan.batches * plan.batch;
     const uint64_t batch = std::min(kCallsPerGraph, calls);
-    CudaHandle executable = nullptr;
+    const uint64_t count = (calls + batch - 1) / batch;  // of whole graphs
+    Graph graph(driver_);
     const auto many = [&] { return calls_in_a_row(call, batch); };
     if (graph_)
-      if (Done captured = capture(many, &executable); !captured) return Error{captured.error()};
+      if (Done captured = capture(many, graph); !captured) return Error{captured.error()};
     const auto replay = [&] {
-      return driver_.check("cuGraphLaunch", driver_.graph_launch(executable, stream_));
+      return driver_.check("cuGraphLaunch", driver_.graph_launch(graph.executable, stream_));
     };
-    auto samples = graph_ ? between_events(replay, calls / batch, batch, comm)
-                          : between_events(many, calls / batch, batch, comm);
-    if (executable) driver_.graph_exec_destroy(executable);
-    return samples;
+    return graph_ ? between_events(replay, count, batch, comm)
+                  : between_events(many, count, batch, comm);
   }
 
  private:
@@ -98,19 +97,31 @@ class CudaDevice : public RankDevice {
     return done();
   }
 
-  Done capture(const std::function<Done()>& calls, CudaHandle* executable) {
+  // A captured graph and its executable form.
+  struct Graph {
+    explicit Graph(const CudaDriver& its_driver) : driver(its_driver) {}
+    ~Graph() {
+      if (executable) driver.graph_exec_destroy(executable);
+      if (captured) driver.graph_destroy(captured);
+    }
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+
+    const CudaDriver& driver;
+    CudaHandle captured = nullptr, executable = nullptr;
+  };
+
+  Done capture(const std::function<Done()>& calls, Graph& graph) {
     if (Done began = driver_.check("cuStreamBeginCapture",
                                    driver_.capture_begin(stream_, kCaptureThreadLocal));
         !began)
       return began;
     const Done made = calls();
-    CudaHandle graph = nullptr;
-    const Done ended = driver_.check("cuStreamEndCapture", driver_.capture_end(stream_, &graph));
+    const Done ended =
+        driver_.check("cuStreamEndCapture", driver_.capture_end(stream_, &graph.captured));
     if (!made || !ended) return made ? ended : made;
-    const Done ready =
-        driver_.check("cuGraphInstantiate", driver_.graph_instantiate(executable, graph, 0));
-    driver_.graph_destroy(graph);
-    return ready;
+    return driver_.check("cuGraphInstantiate",
+                         driver_.graph_instantiate(&graph.executable, graph.captured, 0));
   }
 
   // Runs `work` (of `batch` calls) `count` times with an event on either side of each, once more
