@@ -86,9 +86,8 @@ void add_perf_command(CLI::App& app) {
   perf->add_flag("--check", given->check, "Verify results, guards and send buffers bit for bit");
   perf->add_option("--path", given->path, "auto, latency, throughput or switch (auto)");
   perf->add_option("--policy", given->policy, "Policy file (found by search)");
-  perf->add_option(
-      "--device", given->device,
-      "Where the ranks' buffers lie: auto, host or cuda (auto: a GPU if there is one)");
+  perf->add_option("--device", given->device,
+                   "Memory of the ranks: host, cuda, or auto (a GPU if there is one)");
   perf->add_flag("--eager", given->eager,
                  "On GPUs: time calls made one by one instead of replayed graphs of 20");
   perf->add_option("--root", given->root, "Root of broadcast, reduce, scatter, gather (0)");

@@ -10,7 +10,9 @@ namespace purlin::tools {
 namespace {
 
 constexpr const char* kExamples =
-    R"(Each rank finds in its environment PURLIN_RANK and PURLIN_NRANKS, RANK and
+    R"(Usage: purlin run -n N [OPTIONS] -- COMMAND [ARGUMENTS]
+
+Each rank finds in its environment PURLIN_RANK and PURLIN_NRANKS, RANK and
 WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, and PURLIN_UNIQUE_ID, the secret by
 which the ranks meet; purlin_comm_create with nranks 0 reads them. Rank 0 gets this
 command's standard input, the others none. Output appears a line at a time.
@@ -47,8 +49,7 @@ std::vector<std::string> take_command_to_run(int& argc, char** argv) {
 }
 
 void add_run_command(CLI::App& app, std::vector<std::string> command_to_run) {
-  CLI::App* run_app = app.add_subcommand(
-      "run", "Start a command as several ranks: purlin run -n N [options] -- COMMAND [ARGUMENTS]");
+  CLI::App* run_app = app.add_subcommand("run", "Start a command as several ranks");
   auto options = std::make_shared<JobOptions>();
   options->command = std::move(command_to_run);
   run_app->add_option("-n,--ranks", options->nranks, "Number of ranks")
