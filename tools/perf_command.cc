@@ -104,7 +104,7 @@ void add_perf_command(CLI::App& app) {
   perf->add_option("--timeout", given->timeout_seconds, "Seconds to wait for a peer (30)");
   perf->add_option("--ctas", given->ctas, "Most CTAs of a call (what the policy says)");
   perf->add_option("--vs", given->versus,
-                   "On GPUs: time nccl or nccl-sym (symmetric windows) too, in the same run");
+                   "On GPUs: time nccl too, or nccl-sym (symmetric windows)");
   perf->add_option("--nccl", given->nccl, "NCCL's library (libnccl.so.2)");
   perf->add_option("--json", given->json, "Write figures to this file; - is standard output");
   perf->add_flag("--progress", given->progress, "Show progress even without a terminal");
