@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tools/json_text.h"
+#include "tools/names.h"
 #include "tools/size_text.h"
 #include "tools/text_flow.h"
 
@@ -40,7 +41,8 @@ std::string heading(const json& answer) {
   std::string text = fmt::format("{} of {} on {} ranks", text_at(answer, "collective"),
                                  format_size(number_at(answer, "bytes")), text_at(answer, "ranks"));
   const std::string dtype = text_at(answer, "dtype"), op = text_at(answer, "op");
-  if (!dtype.empty()) text += fmt::format(", {}{}{}", dtype, op.empty() ? "" : " ", op);
+  if (!dtype.empty() && text_at(answer, "collective") != "barrier")
+    text += fmt::format(", {}{}{}", dtype, op.empty() ? "" : " ", op);
   const std::string device = text_at(answer, "device");
   if (!device.empty()) text += fmt::format(", device {}", device);
   return flow("", text, 2) + "\n";
@@ -59,13 +61,14 @@ std::string what_runs(const json& answer) {
                         rule.empty() ? "" : fmt::format(" [{}]", rule)));
     add_row(rows, "", text_at(atom, "path"));
   }
-  add_row(rows, "reduction", text_at(answer, "reduction"));
+  const auto collective = parse_collective(text_at(answer, "collective"));
+  if (!collective || reduces(*collective)) add_row(rows, "reduction", text_at(answer, "reduction"));
   add_row(rows, "program", text_at(answer, "program"));
   const json& nvls = list_or_object(answer, "nvls");
-  if (!nvls.empty())
+  const bool allowed = nvls.empty() || nvls.value("allowed", false);
+  if (!nvls.empty() && !(allowed && text_at(answer, "device") == "host"))
     add_row(rows, "NVLS",
-            fmt::format("{}: {}", nvls.value("allowed", false) ? "allowed" : "off",
-                        text_at(nvls, "decided_by")));
+            fmt::format("{}: {}", allowed ? "allowed" : "off", text_at(nvls, "decided_by")));
   return rows.empty() ? "" : "What will run\n" + columns(rows, 2) + "\n";
 }
 
@@ -110,19 +113,28 @@ std::string transfers_by_step(const json& list, const char* peer, const char* wo
 
 // Ranks that move the same are told of together.
 std::string per_rank(const json& plan) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+  struct Kind {
+    std::string sent, received;
+    std::vector<std::string> ranks;
+  };
+  std::vector<Kind> kinds;
   for (const json& rank : list_or_object(plan, "per_rank")) {
-    const std::string moves = fmt::format(
-        "sends {}; receives {}", transfers_by_step(list_or_object(rank, "sends"), "to", "to"),
-        transfers_by_step(list_or_object(rank, "receives"), "from", "from"));
-    if (kinds.empty() || kinds.back().first != moves) kinds.push_back({moves, {}});
-    kinds.back().second.push_back(text_at(rank, "rank"));
+    const std::string sent = transfers_by_step(list_or_object(rank, "sends"), "to", "to");
+    const std::string received =
+        transfers_by_step(list_or_object(rank, "receives"), "from", "from");
+    if (kinds.empty() || kinds.back().sent != sent || kinds.back().received != received)
+      kinds.push_back({sent, received, {}});
+    kinds.back().ranks.push_back(text_at(rank, "rank"));
   }
   Rows rows;
-  for (const auto& [moves, ranks] : kinds)
-    rows.push_back({ranks.size() == 1 ? "rank " + ranks.front()
-                                      : fmt::format("ranks {} to {}", ranks.front(), ranks.back()),
-                    moves});
+  for (const Kind& kind : kinds) {
+    if (kind.ranks.size() == 1)
+      rows.push_back({"rank " + kind.ranks.front(),
+                      fmt::format("sends {}; receives {}", kind.sent, kind.received)});
+    else
+      rows.push_back({fmt::format("ranks {} to {}", kind.ranks.front(), kind.ranks.back()),
+                      fmt::format("send {}; receive {}", kind.sent, kind.received)});
+  }
   return rows.empty() ? "" : "Who moves what\n" + columns(rows, 2) + "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -32,6 +33,7 @@ class Session {
       one_process();
     else
       threads();
+    tell_who_failed_alike();
     if (!document_.is_null()) result_.json = document_.dump(2) + "\n";
     return result_;
   }
@@ -174,10 +176,21 @@ class Session {
     output_.table(line);
   }
 
+  // What several ranks say alike is told once, as soon as the first says it.
   void fail(int rank, const std::string& text) {
     const std::lock_guard lock(mutex_);
     result_.failed = true;
-    output_.complain(rank, text);
+    std::vector<int>& ranks = failures_[text];
+    if (ranks.empty()) output_.complain(rank, text);
+    ranks.push_back(rank);
+  }
+
+  void tell_who_failed_alike() {
+    for (const auto& [text, ranks] : failures_)
+      if (ranks.size() > 1)
+        output_.complain(
+            ranks.front(),
+            fmt::format("ranks {} say the same", fmt::join(ranks.begin() + 1, ranks.end(), ", ")));
   }
 
   PerfOptions options_;
@@ -187,7 +200,8 @@ class Session {
   std::unique_ptr<const NcclLibrary> nccl_;   // where it is compared with
   std::mutex mutex_;
   PerfResult result_;
-  nlohmann::ordered_json document_;  // rank 0's
+  std::map<std::string, std::vector<int>> failures_;  // text: the ranks that failed with it
+  nlohmann::ordered_json document_;                   // rank 0's
 };
 
 }  // namespace

@@ -36,7 +36,11 @@ std::string atom_title(const json& atom) {
 
 std::string chosen_part(const json& answer) {
   const json& chosen = list_or_object(answer, "chosen");
-  if (chosen.empty()) return flow("No Atom can serve: ", text_at(answer, "choice_error"), 2) + "\n";
+  if (chosen.empty()) {
+    // Its further lines are what the parts below say.
+    const std::string error = text_at(answer, "choice_error");
+    return flow("No Atom can serve: ", error.substr(0, error.find('\n')), 2) + "\n";
+  }
   std::string text = flow("Chosen Atom: ",
                           fmt::format("{}. {} [{}]", text_at(chosen, "name"),
                                       text_at(chosen, "reason"), text_at(chosen, "rule")),
@@ -104,7 +108,8 @@ std::string folders_part(const json& answer) {
 
 std::string nvls_part(const json& answer) {
   const json& nvls = list_or_object(answer, "nvls");
-  if (nvls.empty()) return "";
+  const bool host = text_at(list_or_object(answer, "device"), "kind") == "host";
+  if (nvls.empty() || (host && nvls.value("allowed", false))) return "";
   return "\n" +
          flow("Reduction in the switch (NVLS): ",
               fmt::format("{}, decided by {}", nvls.value("allowed", false) ? "allowed" : "off",

@@ -99,8 +99,10 @@ TEST_CASE("plugins: the choice, the losers, every file and what to do about it")
 TEST_CASE("plugins: when nothing serves the error says so first") {
   json answer = plugins_answer();
   answer["chosen"] = nullptr;
-  answer["choice_error"] = "the policy names hoper, which is not there";
-  CHECK(has(plugins_text(answer), "No Atom can serve: the policy names hoper"));
+  answer["choice_error"] = "the policy names hoper, which is not there\n  the whole search again";
+  CHECK(
+      has(plugins_text(answer), "No Atom can serve: the policy names hoper, which is not there\n"));
+  CHECK_FALSE(has(plugins_text(answer), "the whole search again"));
   CHECK(plugins_text(json::object()).starts_with("No Atom can serve:"));
 }
 
@@ -127,7 +129,9 @@ json explain_answer() {
           {"policy",
            {{"file", "host"},
             {"searched",
-             {{{"path", "/opt/purlin/host.yaml"}, {"verdict", "chosen"}, {"reason", "matches host"}}}}}},
+             {{{"path", "/opt/purlin/host.yaml"},
+               {"verdict", "chosen"},
+               {"reason", "matches host"}}}}}},
           {"settings",
            {{{"name", "chunk"}, {"value", "65536"}, {"origin", "/opt/purlin/host.yaml:20:10"}},
             {{"name", "timeout"}, {"value", "10min"}, {"origin", "built-in default"}}}},
@@ -150,7 +154,7 @@ TEST_CASE("explain: what runs, how, and which line decided") {
   CHECK(text.starts_with("all_reduce of 1MiB on 4 ranks, f32 sum, device host\n"));
   CHECK(has(text, "throughput: 1MiB is above the crossover"));
   CHECK(has(text, "1.  stage   copy the share"));
-  CHECK(has(text, "ranks 0 to 1  sends 256KiB to each of 3 ranks; receives 256KiB from each of 3"));
+  CHECK(has(text, "ranks 0 to 1  send 256KiB to each of 3 ranks; receive 256KiB from each of 3"));
   CHECK(has(text, "rank 2        sends nothing; receives"));
   CHECK(has(text, "chunk    64KiB  host.yaml:20:10"));
   CHECK(has(text, "Policy: host, which is /opt/purlin/host.yaml"));
@@ -166,6 +170,17 @@ TEST_CASE("explain: transfers of the second step are told apart") {
                    {{"to", 1}, {"bytes", 1024}, {"step", 1}},
                    {{"to", 3}, {"bytes", 7}, {"step", 2}}};
   CHECK(has(explain_text(answer), "sends 1KiB to each of 2 ranks, then 7B to rank 3; receives"));
+}
+
+TEST_CASE("NVLS is told of where it is off or might serve") {
+  json answer = explain_answer();
+  answer["nvls"] = {{"allowed", true}, {"decided_by", "no variable"}};
+  CHECK_FALSE(has(explain_text(answer), "NVLS"));
+  answer["device"] = "sm_90";
+  CHECK(has(explain_text(answer), "NVLS  allowed: no variable"));
+  json plugins = plugins_answer();
+  plugins["nvls"] = {{"allowed", false}, {"decided_by", "PURLIN_NVLS=0"}};
+  CHECK(has(plugins_text(plugins), "(NVLS): off, decided by PURLIN_NVLS=0"));
 }
 
 TEST_CASE("explain: an answer with less in it gives less text") {

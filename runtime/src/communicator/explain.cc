@@ -171,6 +171,9 @@ Result<ordered_json> explain_call(const purlin_query& query) {
   answer["bytes"] = query.bytes;
   answer["ranks"] = query.nranks;
   answer["dtype"] = policy::word(static_cast<purlin_dtype>(query.dtype));
+  if (query.collective == PURLIN_ALL_REDUCE || query.collective == PURLIN_REDUCE ||
+      query.collective == PURLIN_REDUCE_SCATTER || query.collective == PURLIN_REDUCE_SCATTER_V)
+    answer["op"] = policy::word(static_cast<purlin_op>(query.op));
   answer["device"] = query.device != nullptr ? query.device : "host";
   answer["policy"] = {{"file", policy.name}, {"searched", policy::to_json(parts->found.trace)}};
   const bool packets = (*launches)[0].packets;

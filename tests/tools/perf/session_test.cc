@@ -132,6 +132,9 @@ TEST_CASE("an error of one rank ends the run on all, each with its own words") {
   CHECK(early.result.failed);
   CHECK(complained(early, 1, "rank 1 cannot join"));
   CHECK(early.result.rows == 0);
+  CHECK(early.complaints.size() == 3);
+  CHECK((complained(early, 0, "ranks 2 say the same") ||
+         complained(early, 2, "ranks 0 say the same")));
 }
 
 TEST_CASE("a launched process is one rank") {
