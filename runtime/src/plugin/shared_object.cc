@@ -5,7 +5,9 @@
 #include <link.h>
 
 #include <array>
+#include <deque>
 #include <exception>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -60,22 +62,29 @@ Result<T> guarded(const char* what, const Call& call) {
   }
 }
 
+// Never unloaded, not even when the entry is missing: descriptors, and threads inside the plugin's
+// code, outlive every owner. Hence the process owns each library, and never destroys the list.
+dll::shared_library& new_library() {
+  static std::mutex mutex;
+  static auto& libraries = *new std::deque<dll::shared_library>();
+  const std::lock_guard lock(mutex);
+  return libraries.emplace_back();
+}
+
 }  // namespace
 
 Result<SharedObject> load_shared_object(const std::filesystem::path& path) {
   try {
-    // Never unloaded, not even when the entry is missing: descriptors, and threads inside the
-    // plugin's code, outlive every owner. Hence no owner.
-    auto* library = new dll::shared_library();
+    dll::shared_library& library = new_library();
     std::error_code failed;
-    library->load(path, failed, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+    library.load(path, failed, dll::load_mode::rtld_now | dll::load_mode::rtld_local);
     if (failed) {
       const char* text = dlerror();
       return Status(PURLIN_PLUGIN_ERROR,
                     fmt::format("dlopen: {}", text != nullptr ? text : failed.message().c_str()));
     }
     SharedObject object;
-    object.entry = library->get<const purlin_atom_descriptor*()>(PURLIN_ATOM_ENTRY_NAME);
+    object.entry = library.get<const purlin_atom_descriptor*()>(PURLIN_ATOM_ENTRY_NAME);
     SpanSearch search{reinterpret_cast<const std::byte*>(object.entry), {}};
     dl_iterate_phdr(collect_spans, &search);
     object.spans = std::move(search.spans);
