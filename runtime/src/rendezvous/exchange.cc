@@ -55,10 +55,12 @@ class Side {
         Status(PURLIN_PEER_LOST, fmt::format("{} {} (seen in {})", describe(rank), how, what())),
         rank};
   }
-  // Failure of an operation on `rank`'s channel.
+  // Failure of an operation on `rank`'s channel: the peer's, or a limit of this process.
   Failure failed(int rank, const Status& status) const {
     if (status.code() == PURLIN_PEER_LOST) return gone(rank);
-    return {status.with_context(what()), rank};
+    if (status.code() == PURLIN_MISMATCH || status.code() == PURLIN_TIMEOUT)
+      return {status.with_context(what()), rank};
+    return {status.with_context(describe(own_) + " in " + what()), own_};
   }
   // A message that is not what this exchange needs, or ok.
   Failure check(int rank, const Message& message, MessageType type) const {

@@ -39,6 +39,10 @@ class Hub {
   std::string describe(size_t r) const {
     return describe_rank(static_cast<int>(r), seats_[r].intro.pid);
   }
+  // What failed in this process, whoever was to be heard or told.
+  Failure own_failure(const Status& failed) const {
+    return {failed.with_context(describe(static_cast<size_t>(request_.rank))), request_.rank};
+  }
   bool complete() const {
     return std::all_of(seats_.begin(), seats_.end(), [](const Seated& s) { return s.arrived; });
   }
@@ -71,7 +75,7 @@ class Hub {
 Result<Circle> Hub::run() {
   const size_t own = static_cast<size_t>(request_.rank);
   if (const Status trouble = seats_[own].intro.trouble; !trouble)
-    return fail({trouble.with_context(describe(own)), request_.rank});
+    return fail(own_failure(trouble));
   while (!complete()) {
     if (limit_.cancelled())
       return fail(
@@ -94,7 +98,7 @@ Failure Hub::wait_for_events() {
   const size_t first_newcomer = polled.size();
   for (const auto& channel : newcomers_) polled.push_back({channel->fd(), POLLIN, 0});
   if (::poll(polled.data(), polled.size(), limit_.slice_ms()) < 0 && errno != EINTR)
-    return {socket_error("poll"), request_.rank};
+    return own_failure(socket_error("poll"));
 
   // Those who left come first: a rank that died and was started anew is no double arrival.
   for (size_t i = 0; i < ranks.size(); ++i)
@@ -104,8 +108,7 @@ Failure Hub::wait_for_events() {
     if (polled[i].revents != 0)
       if (Failure failure = hear_newcomer(i - first_newcomer); !failure.status) return failure;
   if (polled[0].revents != 0)
-    if (Status failed = let_in(); !failed)
-      return {failed.with_context(describe(static_cast<size_t>(request_.rank))), request_.rank};
+    if (Status failed = let_in(); !failed) return own_failure(failed);
   return check_members();
 }
 
@@ -132,7 +135,8 @@ Failure Hub::hear_seated(size_t r) {
     return {Status(PURLIN_PEER_LOST,
                    describe(r) + " is gone: it closed its connection before all ranks had come"),
             rank};
-  if (!message) return {message.status(), rank};
+  if (!message && message.status().code() == PURLIN_MISMATCH) return {message.status(), rank};
+  if (!message) return own_failure(message.status());
   if ((*message)->head.type == MessageType::kFailure) return decode_failure((*message)->payload);
   return {Status(PURLIN_MISMATCH, describe(r) + " sent a message out of turn"), rank};
 }
@@ -166,9 +170,10 @@ Failure Hub::hear_newcomer(size_t index) {
     turn_away(*channel, message.status());
     return {};
   }
-  if (!message) {  // a limit of this process is reached
-    tell(*channel, request_.rank, {message.status(), request_.rank});
-    return {message.status(), request_.rank};
+  if (!message) {
+    const Failure failure = own_failure(message.status());
+    tell(*channel, request_.rank, failure);
+    return failure;
   }
   auto hello = read_hello(std::move(**message));
   if (hello) return seat(std::move(channel), std::move(hello).value());
@@ -271,19 +276,17 @@ Result<Circle> Hub::welcome() {
   if (!request_.members) {
     Status random = fill_random(circle.communicator);
     if (random) random = fill_random(circle.token);
-    if (!random) return fail({random, request_.rank});
+    if (!random) return fail(own_failure(random));
     for (const Seated& s : seats_) circle.roster.seats.push_back({s.intro.process, s.intro.pid});
     auto control = ControlBlock::create(request_.nranks);
-    if (!control)
-      return fail({control.status().with_context(describe(static_cast<size_t>(request_.rank))),
-                   request_.rank});
+    if (!control) return fail(own_failure(control.status()));
     circle.control = std::move(control).value().take_fd();
   }
   for (size_t r = 0; r < seats_.size(); ++r) {
     if (!seats_[r].channel) continue;
     if (Status sent = send_welcome(r, circle); !sent) {
-      if (sent.code() == PURLIN_PEER_LOST)
-        sent = Status(PURLIN_PEER_LOST, describe(r) + " is gone: it " + sent.message());
+      if (sent.code() != PURLIN_PEER_LOST) return fail(own_failure(sent));
+      sent = Status(PURLIN_PEER_LOST, describe(r) + " is gone: it " + sent.message());
       return fail({sent, static_cast<int>(r)});
     }
   }

@@ -219,13 +219,26 @@ TEST_CASE("a new communicator works after a loss") {
 }
 
 TEST_CASE("a descriptor limit is named on every rank") {
-  Team team(8, 20'000);
-  team[0].send("limit 12");
-  CHECK(team[0].receive() == "ok");
-  team[0].send("join");
-  wait_for_sockets(team.name(), 1);  // the one with the limit gathers
-  for (int r = 1; r < 8; ++r) team[r].send("join");
-  check_all_say(team.receive_all(), {"PURLIN_SYSTEM_ERROR", "RLIMIT_NOFILE", "is 12", "rank 0"});
+  // The last free descriptor is missed when a connection is taken in or when a lifeline arrives,
+  // as the limit is odd or even and as ranks come at once or one by one.
+  for (const std::string limit : {"11", "12", "13", "14"}) {
+    for (const bool at_once : {true, false}) {
+      CAPTURE(limit);
+      CAPTURE(at_once);
+      Team team(8, 20'000);
+      (void)team.ask_all("pid");  // all run: a rank that starts late misses the farewell
+      CHECK(team[0].ask("limit " + limit) == "ok");
+      team[0].send("join");
+      wait_for_sockets(team.name(), 1);  // the one with the limit gathers
+      for (int r = 1; r < 8; ++r) {
+        team[r].send("join");
+        // Beyond the second, the hub may be failing already.
+        if (!at_once && r <= 2) wait_for_sockets(team.name(), r + 1);
+      }
+      check_all_say(team.receive_all(),
+                    {"PURLIN_SYSTEM_ERROR", "RLIMIT_NOFILE", "is " + limit, "rank 0"});
+    }
+  }
 }
 
 TEST_CASE("eight ranks get along with 64 descriptors each") {
