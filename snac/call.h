@@ -75,6 +75,7 @@ struct CallParamsOf {
   Extent own;                 // shared[0]: the one region of own input
   u64 share_bytes = 0;        // two steps: of own share
   u64 part_bytes = 0;         // parts: of one region of a share
+  Control* controls = nullptr;  // of every rank, as mapped here
   u8* peers[kPeers] = {};     // base of every rank's memory as mapped here, own included
   Extent send[2][kPeers] = {};     // to each peer: step 0 in the user's input, step 1 in the share
   Extent receive[2][kPeers] = {};  // from each peer: in the share (step 0 of two), else in the output
@@ -85,7 +86,7 @@ using CallParams = CallParamsOf<kMaxRanks>;
 
 template <class Params>
 PURLIN_HD Control* control_of(const Params& p, u32 rank) {
-  return reinterpret_cast<Control*>(p.peers[rank]);
+  return p.controls + rank;
 }
 
 template <class Params>

@@ -160,10 +160,16 @@ class DeviceEnv {
   __device__ bool go_on(Site site, u64 begin) {
     StopRecord record = record_at(StopKind::kTold, site);
     if (!stopped()) {
-      if (site.peer == p_.rank ||
-          header_from(*this, p_, epoch_, site.peer, &record) != Arrival::kDiffers) {
-        if (now() - begin < p_.timeout_ns) return true;
-        record.kind = StopKind::kTimeout;
+      const Arrival header = site.peer == p_.rank
+                                 ? Arrival::kAgrees
+                                 : header_from(*this, p_, epoch_, site.peer, &record);
+      if (header != Arrival::kDiffers) {
+        const u64 waited = now() - begin;
+        const bool refused = header == Arrival::kNotYet && waited > kRefusalGraceNs &&
+                             *const_cast<const volatile u64*>(
+                                 &control_of(p_, site.peer)->refused) != 0;
+        if (!refused && waited < p_.timeout_ns) return true;
+        record.kind = refused ? StopKind::kRefused : StopKind::kTimeout;
       }
     }
     stop(record);

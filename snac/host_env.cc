@@ -21,9 +21,6 @@ void leave_record(Control* control, const StopRecord& record) {
   __atomic_store_n(&control->recorded, 1u, __ATOMIC_RELEASE);
 }
 
-// A peer that refuses its call and makes a right one next is no error: it gets this long.
-constexpr u64 kRefusalGraceNs = 1'000'000'000;
-
 }  // namespace
 
 void HostEnv::relax() {
@@ -96,12 +93,12 @@ bool HostEnv::disagrees(u32 peer) {
   return !agrees;
 }
 
-void HostEnv::stop(const StopRecord& record) { stop_ranks(p_.peers, p_.nranks, p_.rank, record); }
+void HostEnv::stop(const StopRecord& record) { stop_ranks(p_.controls, p_.nranks, p_.rank, record); }
 
-void stop_ranks(u8* const* peers, u32 nranks, u32 rank, const StopRecord& record) {
-  leave_record(reinterpret_cast<Control*>(peers[rank]), record);
+void stop_ranks(Control* controls, u32 nranks, u32 rank, const StopRecord& record) {
+  leave_record(controls + rank, record);
   for (u32 d = 0; d < nranks; ++d) {
-    auto* control = reinterpret_cast<Control*>(peers[(rank + d) % nranks]);
+    Control* control = controls + (rank + d) % nranks;
     u32 none = 0;
     __atomic_compare_exchange_n(&control->stop, &none, rank + 1, false, __ATOMIC_RELEASE,
                                 __ATOMIC_RELAXED);

@@ -22,7 +22,7 @@ using PeerLeft = std::function<bool(u32 peer)>;
 
 // Leaves `record` in the memory of `rank` (the first one wins), then stops that rank and all peers.
 // `peers` holds the mapped base of every rank's memory. From any thread.
-void stop_ranks(u8* const* peers, u32 nranks, u32 rank, const StopRecord& record);
+void stop_ranks(Control* controls, u32 nranks, u32 rank, const StopRecord& record);
 
 class HostEnv {
  public:

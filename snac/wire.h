@@ -52,7 +52,11 @@ static_assert(sizeof(StopRecord) == 64);
 // Values of Control::stop beyond 1 + the rank that says so.
 inline constexpr u32 kStopPeerLost = 0x4000'0000;  // the host noticed that a process is gone
 
-// First bytes of a rank's memory.
+// A peer that refuses its call and makes a right one next is no error: it gets this long.
+inline constexpr u64 kRefusalGraceNs = 1'000'000'000;
+
+// A rank's word to its waits and its last words. The Controls of all ranks lie in rank order in one
+// table of host memory, so that hosts read them while kernels run and after they have ended.
 struct Control {
   u32 stop;      // nonzero: end every wait; 1 + the rank that said so, or kStopPeerLost
   u32 sleeping;  // host ranks: the owner sleeps on `doorbell`
@@ -60,7 +64,8 @@ struct Control {
   u32 claimed;   // set by the first writer of `record`
   u32 recorded;  // set with release once `record` is whole
   u32 reserved;
-  u64 refused;   // epoch of the call that the owner refused for its arguments, 0 if none
+  u64 refused;   // 0: none. Host ranks: epoch of the call that the owner refused for its arguments.
+                 // GPU ranks: 1 until the owner's next call that is launched
   u64 reserved_words[4];
   StopRecord record;
 };
@@ -102,7 +107,7 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.flag_words = u64{config.nranks} * kMaxSlots;
   map.packets_per_source = config.latency_bytes / config.nranks / sizeof(purlin_packet);
   map.staging_bytes = config.throughput_bytes;
-  u64 at = sizeof(Control);
+  u64 at = 0;
   auto take = [&at](u64 bytes, u64 alignment) {
     const u64 begin = round_up(at, alignment);
     at = begin + bytes;

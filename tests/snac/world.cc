@@ -9,7 +9,8 @@ namespace purlin::test {
 
 using namespace purlin::snac;
 
-World::World(const WorldOptions& options) : options_(options), epochs_(options.nranks, 0) {
+World::World(const WorldOptions& options) 
+    : options_(options), controls_(options.nranks), epochs_(options.nranks, 0) {
   WireConfig config;
   config.nranks = options.nranks;
   config.latency_bytes = options.latency_bytes;
@@ -48,6 +49,7 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
       p.geometry = set_geometry(call.transformation, n, options_.throughput_bytes,
                                 options_.chunk_bytes, options_.first, options_.second);
       const Form form = form_of(call.transformation, n, p.geometry);
+      p.controls = controls_.data();
       for (u32 q = 0; q < n; ++q) p.peers[q] = memory_[q][0].bytes;
       purlin_constants constants{};
       constants.struct_size = sizeof constants;
@@ -70,8 +72,6 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
   return std::vector<bool>(finished.begin(), finished.end());
 }
 
-const StopRecord& World::record(u32 rank) const {
-  return reinterpret_cast<const Control*>(memory_[rank][0].bytes)->record;
-}
+const StopRecord& World::record(u32 rank) const { return controls_[rank].record; }
 
 }  // namespace purlin::test

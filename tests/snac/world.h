@@ -51,6 +51,7 @@ class World {
   };
   WorldOptions options_;
   snac::WireMap map_;
+  std::vector<snac::Control> controls_;
   std::vector<std::unique_ptr<Page[]>> memory_;
   std::vector<snac::u64> epochs_;
 };

@@ -8,6 +8,11 @@
 namespace purlin {
 namespace {
 
+// Of the table of Controls, in front of the ranks' memory.
+uint64_t control_bytes(uint32_t nranks) {
+  return snac::round_up(uint64_t{nranks} * sizeof(snac::Control), 4096);
+}
+
 class HostBackend : public Backend {
  public:
   HostBackend(SharedMemory memory, const BackendOptions& options, const purlin_host_atom& atom,
@@ -17,14 +22,17 @@ class HostBackend : public Backend {
         peer_left_([this](snac::u32 peer) {
           return rendezvous_.liveness().state(static_cast<int>(peer)) != PeerState::kMember;
         }) {
+    auto* const base = reinterpret_cast<snac::u8*>(memory_.data());
+    controls_ = reinterpret_cast<snac::Control*>(base);
     for (snac::u32 r = 0; r < options.wire.nranks; ++r)
-      peers_[r] = reinterpret_cast<snac::u8*>(memory_.data()) + r * map_.total;
+      peers_[r] = base + control_bytes(options.wire.nranks) + r * map_.total;
     rendezvous_.liveness().set_abort_word(stop_word(), snac::kStopPeerLost);
   }
   ~HostBackend() override { rendezvous_.liveness().set_abort_word(nullptr, 0); }
 
   void prepare(snac::CallParams* params) const override {
     params->map = map_;
+    params->controls = controls_;
     for (int r = 0; r < rendezvous_.size(); ++r)
       params->peers[r] = peers_[static_cast<size_t>(r)];
   }
@@ -46,10 +54,10 @@ class HostBackend : public Backend {
   }
 
   snac::Control* control(int rank) const override {
-    return reinterpret_cast<snac::Control*>(peers_[static_cast<size_t>(rank)]);
+    return controls_ + rank;
   }
   void stop(const snac::StopRecord& record) override {
-    snac::stop_ranks(peers_.data(), static_cast<snac::u32>(rendezvous_.size()),
+    snac::stop_ranks(controls_, static_cast<snac::u32>(rendezvous_.size()),
                      static_cast<snac::u32>(rendezvous_.rank()), record);
   }
   void refuse_next() override {
@@ -69,13 +77,15 @@ class HostBackend : public Backend {
   snac::HostPatience patience_;
   Rendezvous& rendezvous_;
   snac::PeerLeft peer_left_;
+  snac::Control* controls_ = nullptr;
   std::array<snac::u8*, snac::kMaxRanks> peers_{};
   uint64_t epoch_ = 0;
 };
 
 // One file for all ranks, made by rank 0: one descriptor each, whether ranks are threads or not.
 Result<SharedMemory> share_memory(const BackendOptions& options, Rendezvous& rendezvous) {
-  const uint64_t bytes = snac::map_wire(options.wire).total * options.wire.nranks;
+  const uint64_t bytes = control_bytes(options.wire.nranks) +
+                         snac::map_wire(options.wire).total * options.wire.nranks;
   if (rendezvous.rank() != 0) {
     PURLIN_RETURN_IF_ERROR(rendezvous.agree(Status::ok()));
     auto fds = rendezvous.broadcast_fds(0, {});
