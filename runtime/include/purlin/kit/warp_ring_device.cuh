@@ -47,6 +47,9 @@ class WarpRing {
         cursor.piece -= s.pieces;
         ++cursor.segment;
         if (!fetching) mark_stored(sides_, mover_, lane_, cursor.segment);
+      } else if (!fetching && filled == 0) {
+        may_fetch = true;  // granted since the fetching cursor looked
+        continue;
       } else {
         const Range range = piece_range(cursor.piece, s.lead, s.span, s.step);
         const uint32_t stage = ring_ + cursor.stage * stage_bytes_;
