@@ -16,6 +16,10 @@ constexpr uint8_t kAttrFrameSize = 0x11;      // symbol, bytes
 constexpr uint8_t kAttrMinStackSize = 0x12;   // symbol, bytes
 constexpr uint8_t kAttrRegisterCount = 0x2f;  // symbol, registers
 constexpr uint8_t kEntryPoint = 0x10;         // bit of st_other
+// From sm_90 on the system keeps the first KiB of a CTA's shared memory. Sections count it, the limit
+// that devices tell (shared_bytes_per_block) does not.
+constexpr const char* kReservedSection = ".nv.shared.reserved.0";
+constexpr uint32_t kReservedBytes = 1024;
 
 class Reader {
  public:
@@ -122,10 +126,14 @@ Result<CubinFacts> read_cubin(std::span<const std::byte> cubin) {
       if (value) out.globals[name] = *value;
     }
   }
+  const bool reserves = std::any_of(sections->begin(), sections->end(),
+                                    [](const Section& s) { return s.name == kReservedSection; });
   for (const Section& section : *sections) {
-    for (auto& kernel : out.kernels)
-      if (section.name == ".nv.shared." + kernel.name)
-        kernel.shared_bytes = static_cast<uint32_t>(section.header.sh_size);
+    for (auto& kernel : out.kernels) {
+      if (section.name != ".nv.shared." + kernel.name) continue;
+      const auto size = static_cast<uint32_t>(section.header.sh_size);
+      kernel.shared_bytes = size - (reserves ? std::min(size, kReservedBytes) : 0);
+    }
     if (section.name != ".nv.info") continue;
     walk_info(section.bytes, [&](uint8_t attribute, uint32_t symbol, uint32_t value) {
       const auto found = kernel_of_symbol.find(symbol);

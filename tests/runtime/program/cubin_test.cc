@@ -26,6 +26,17 @@ TEST_CASE("kernels, their resources and the version globals are read") {
   CHECK(facts->globals.at("purlin_device_abi_atom") == PURLIN_ATOM_DEVICE_ABI);
 }
 
+TEST_CASE("the KiB of shared memory that the system keeps is not the kernel's") {
+  SampleCubin what;
+  what.reserves = true;
+  for (uint32_t size : {0u, 1024u, 1280u}) {
+    what.shared_bytes = size;
+    const auto facts = read_cubin(sample_cubin(what));
+    REQUIRE_MESSAGE(facts.is_ok(), facts.status().message());
+    CHECK(facts->kernels[0].shared_bytes == (size < 1024 ? 0 : size - 1024));
+  }
+}
+
 TEST_CASE("a cubin cut short anywhere is refused or read, never beyond its end") {
   const auto whole = sample_cubin();
   for (size_t length = 0; length < whole.size(); ++length) {

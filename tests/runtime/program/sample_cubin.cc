@@ -72,7 +72,7 @@ std::vector<std::byte> sample_cubin(const SampleCubin& what) {
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_machine = EM_CUDA;
   header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 8;
+  header.e_shnum = what.reserves ? 9 : 8;
   header.e_shstrndx = 1;
   std::vector<Elf64_Shdr> sections(1);
   file.add(header);
@@ -96,6 +96,7 @@ std::vector<std::byte> sample_cubin(const SampleCubin& what) {
   section(".nv.global.init", SHT_PROGBITS, &globals, 0, 0);
   section(".text." + what.kernel, SHT_PROGBITS, &code, 0, 0);
   section(".nv.shared." + what.kernel, SHT_NOBITS, nullptr, what.shared_bytes, 0);
+  if (what.reserves) section(".nv.shared.reserved.0", SHT_NOBITS, nullptr, 0, 0);
   sections[1].sh_name = names.text(".shstrtab");
   sections[1].sh_type = SHT_STRTAB;
   sections[1].sh_offset = file.data().size();

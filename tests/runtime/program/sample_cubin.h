@@ -15,6 +15,7 @@ struct SampleCubin {
   uint32_t registers = 40;
   uint32_t frame_bytes = 0;
   uint32_t shared_bytes = 1024;
+  bool reserves = false;  // a section for the system's share of shared memory, as from sm_90 on
   uint32_t snac_abi = PURLIN_ATOM_DEVICE_ABI;
   uint32_t atom_abi = PURLIN_ATOM_DEVICE_ABI;
 };
