@@ -1,5 +1,5 @@
-// The environment in which SNAC runs on a GPU: a rank is a grid, packets and flags are the Atom's, a
-// wait polls and, now and then, looks at the stop word and at the clock.
+// The environment in which SNAC runs on a GPU: a rank is a grid, packets and flags are the Atom's,
+// a wait polls and, now and then, looks at the stop word and at the clock.
 #pragma once
 
 #include "purlin/device_abi.cuh"
@@ -79,7 +79,10 @@ class DeviceEnv {
   __device__ void slice(Block& piece, const Block& whole, u64 offset, u64) {
     set(piece, get(whole) >> (8 * offset));
   }
-  __device__ void scale(Block& block, u64) { purlin_scale8_d1(p_.scalar, &block); }
+  // Guarded by a constant: programs that never scale need no arithmetic.
+  __device__ void scale(Block& block, u64) {
+    if (purlin_constant_op_d1() == PURLIN_PREMUL_SUM) purlin_scale8_d1(p_.scalar, &block);
+  }
   __device__ void reduce(Block* blocks, u32 sources, u64) {
     Block result;
     purlin_reduce8_d1(blocks, sources, &result);
@@ -90,27 +93,30 @@ class DeviceEnv {
     (void)bytes;
     purlin_atom_send_packet_d1(slot, get(block), tag);
   }
-  // All packets of a block are polled together, so that their flights overlap.
-  __device__ bool receive_all(const Expected* expected, Block* blocks, u32 count) {
+  // All packets of a block are polled together, so that their flights overlap. Where each lies is
+  // worked out anew, not kept: registers are dearer.
+  template <class From>
+  __device__ bool receive_all(u64 wanted, From expected, Block* blocks, u32 count) {
     u32 missing = 0;
     return wait(
         [&] {
           bool all = true;
           PURLIN_UNROLL
           for (u32 i = 0; i < kMaxSources; ++i) {
-            if (i < count && expected[i].bytes != 0) {
-              u64 payload = 0;
-              const bool here = read_packet(expected[i].slots, &payload) == expected[i].tag;
-              if (here) set(blocks[i], payload);
-              else missing = expected[i].site.peer;
-              all = all && here;
-            }
+            if (i >= count) break;
+            if ((static_cast<u32>(wanted) >> i & 1) == 0) continue;
+            const Expected one = expected(i);
+            u64 payload = 0;
+            const bool here = read_packet(one.slots, &payload) == one.tag;
+            set(blocks[i], payload);
+            if (!here) missing = i;
+            all = all && here;
           }
           return all;
         },
-        [&] { return Site{missing, count != 0 ? expected[0].site.step : 0,
-                          count != 0 ? expected[0].site.chunk : 0}; });
+        [&] { return expected(missing).site; });
   }
+  __device__ void move(Block& to, const Block& from) { to = from; }
 
   __device__ bool stopped() const {
     return *const_cast<const volatile u32*>(&control_of(p_, p_.rank)->stop) != 0;
@@ -121,13 +127,12 @@ class DeviceEnv {
   }
   __device__ void ring(u32) {}  // nobody sleeps on a GPU
 
-  // Leaves the record (the first reason wins), stops this rank and, unless it was told to, tells all
-  // peers.
+  // Leaves the record (the first reason wins), stops this rank and, unless it was told to, tells
+  // all peers.
   __device__ void stop(const StopRecord& record) {
     leave_record(record);
     if (record.kind == StopKind::kTold) return;
-    for (u32 r = 0; r < nranks(); ++r)
-      atomicCAS_system(&control_of(p_, r)->stop, 0u, p_.rank + 1);
+    for (u32 r = 0; r < nranks(); ++r) atomicCAS_system(&control_of(p_, r)->stop, 0u, p_.rank + 1);
   }
 
  private:
@@ -165,9 +170,9 @@ class DeviceEnv {
                                  : header_from(*this, p_, epoch_, site.peer, &record);
       if (header != Arrival::kDiffers) {
         const u64 waited = now() - begin;
-        const bool refused = header == Arrival::kNotYet && waited > kRefusalGraceNs &&
-                             *const_cast<const volatile u64*>(
-                                 &control_of(p_, site.peer)->refused) != 0;
+        const bool refused =
+            header == Arrival::kNotYet && waited > kRefusalGraceNs &&
+            *const_cast<const volatile u64*>(&control_of(p_, site.peer)->refused) != 0;
         if (!refused && waited < p_.timeout_ns) return true;
         record.kind = refused ? StopKind::kRefused : StopKind::kTimeout;
       }

@@ -38,11 +38,16 @@ class HostEnv {
   };
 
   // All references must outlive the env. One env serves one call on one thread.
-  HostEnv(const Form& form, const CallParams& params,
-          const purlin_host_atom& atom, const purlin_constants& constants, HostPatience patience,
-          const PeerLeft* peer_left, u64 epoch)
-      : form_(form), p_(params), atom_(atom), constants_(constants),
-        patience_(patience), peer_left_(peer_left), epoch_(epoch) {}
+  HostEnv(const Form& form, const CallParams& params, const purlin_host_atom& atom,
+          const purlin_constants& constants, HostPatience patience, const PeerLeft* peer_left,
+          u64 epoch)
+      : form_(form),
+        p_(params),
+        atom_(atom),
+        constants_(constants),
+        patience_(patience),
+        peer_left_(peer_left),
+        epoch_(epoch) {}
 
   const Form& form() const { return form_; }
   const Extent& send(u32 step, u32 peer) const { return p_.send[step][peer]; }
@@ -77,18 +82,22 @@ class HostEnv {
     atom_.scale(constants_.dtype, block.data, &constants_.scalar, block.own, bytes);
     block.data = block.own;
   }
-  void slice(Block& piece, const Block& whole, u64 offset, u64) { piece.data = whole.data + offset; }
+  void slice(Block& piece, const Block& whole, u64 offset, u64) {
+    piece.data = whole.data + offset;
+  }
   void store(u8* to, const Block& block, u64 bytes) { std::memcpy(to, block.data, bytes); }
   void send_block(purlin_packet* slots, const Block& block, u64 bytes, u64 tag) {
     atom_.send_packets(slots, block.data, bytes, tag);
   }
-  // Fills blocks[i] for each expected[i] that has bytes; the other blocks stay as they are. False:
-  // stop.
-  bool receive_all(const Expected* expected, Block* blocks, u32 count) {
+  // Fills blocks[i] for each bit i of `wanted` that is set, from where expected(i) says; the other
+  // blocks stay as they are. False: stop.
+  template <class From>
+  bool receive_all(u64 wanted, From expected, Block* blocks, u32 count) {
     for (u32 i = 0; i < count; ++i)
-      if (expected[i].bytes != 0 && !receive_block(expected[i], blocks[i])) return false;
+      if ((wanted >> i & 1) != 0 && !receive_block(expected(i), blocks[i])) return false;
     return true;
   }
+  void move(Block& to, const Block& from) { to.data = from.data; }
   // blocks[0] becomes the combination of all.
   void reduce(Block* blocks, u32 sources, u64 bytes) {
     const void* from[kMaxRanks];
@@ -127,11 +136,13 @@ class HostEnv {
     const u64 packets = divide_up(expected.bytes, 8);
     u64 arrived = atom_.receive_packets(expected.slots, block.own, expected.bytes, expected.tag, 0);
     if (arrived == packets) return true;
-    return wait([&] {
-      arrived =
-          atom_.receive_packets(expected.slots, block.own, expected.bytes, expected.tag, arrived);
-      return arrived == packets;
-    }, expected.site);
+    return wait(
+        [&] {
+          arrived = atom_.receive_packets(expected.slots, block.own, expected.bytes, expected.tag,
+                                          arrived);
+          return arrived == packets;
+        },
+        expected.site);
   }
 
   template <class Poll>
@@ -147,8 +158,10 @@ class HostEnv {
         give_up(hopeless, site);
         return false;
       }
-      if (round < patience_.yields) yield();
-      else if (sleep_unless(poll)) return go_on(site);
+      if (round < patience_.yields)
+        yield();
+      else if (sleep_unless(poll))
+        return go_on(site);
     }
   }
   // Announces the sleep, polls once more, sleeps at most a millisecond. True: the poll succeeded.

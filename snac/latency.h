@@ -2,9 +2,9 @@
 // the same place has carried, so arrival needs no second message.
 //
 // A call runs in phases: (A) send what the first step sends, (B) consume the first step and, when
-// there is a second, send its result at once, (C) consume the second. All packets of a call fit their
-// half, so no phase waits for room. Block b of a region is touched by one lane alone, in all phases
-// and for all peers: in-place forms need nothing more.
+// there is a second, send its result at once, (C) consume the second. All packets of a call fit
+// their half, so no phase waits for room. Block b of a region is touched by one lane alone, in all
+// phases and for all peers: in-place forms need nothing more.
 #pragma once
 
 #include "snac/flow.h"
@@ -55,7 +55,9 @@ class Latency {
   }
 
   PURLIN_HD u64 tag_to(u32 peer) const { return packet_tag(epoch_, env_.send_signature(peer)); }
-  PURLIN_HD u64 tag_from(u32 peer) const { return packet_tag(epoch_, env_.receive_signature(peer)); }
+  PURLIN_HD u64 tag_from(u32 peer) const {
+    return packet_tag(epoch_, env_.receive_signature(peer));
+  }
 
   PURLIN_HD purlin_packet* outbox(u32 peer, u32 step, u64 block) const {
     return packets_at(p_, peer, epoch_, form_.steps, step, p_.rank) + block * kBlockPackets;
@@ -122,7 +124,8 @@ class Latency {
     for (u32 s = 0; s < n_; ++s) longest = larger(longest, incoming(0, s));
     for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
       const bool one = form_.steps == 2 || form_.reduces;
-      if (!(form_.reduces ? reduce_block(b) : one ? copy_block(b) : consume_each(0, b))) return false;
+      if (!(form_.reduces ? reduce_block(b) : one ? copy_block(b) : consume_each(0, b)))
+        return false;
     }
     if (form_.steps == 2) ring_all();
     return true;
@@ -130,19 +133,20 @@ class Latency {
 
   // Each source's bytes to a place of their own. Index d - 1 is the distance to the source.
   PURLIN_HD bool consume_each(u32 step, u64 b) {
-    Expected expected[Env::kMaxSources];
     Block blocks[Env::kMaxSources];
+    u64 wanted = 0;
     PURLIN_UNROLL
     for (u32 d = 1; d < Env::kMaxSources; ++d) {
       if (d >= n_) break;
-      expected[d - 1] = expect(peer_behind(d), step, b);
+      wanted |= u64{bytes_in_block(incoming(step, peer_behind(d)), b) != 0} << (d - 1);
     }
     if (step == 0) copy_own(b);
-    if (!env_.receive_all(expected, blocks, n_ - 1)) return false;
+    const auto expected = [&](u32 i) { return expect(peer_behind(i + 1), step, b); };
+    if (!env_.receive_all(wanted, expected, blocks, n_ - 1)) return false;
     PURLIN_UNROLL
     for (u32 d = 1; d < Env::kMaxSources; ++d) {
       if (d >= n_) break;
-      const u64 bytes = expected[d - 1].bytes;
+      const u64 bytes = bytes_in_block(incoming(step, peer_behind(d)), b);
       const u64 to = env_.receive(step, peer_behind(d)).offset + b * kBlockBytes;
       if (bytes != 0) env_.store(p_.out + to, blocks[d - 1], bytes);
     }
@@ -161,24 +165,30 @@ class Latency {
 
   // Sources in rank order; which they are is a constant of the program, so indices are too.
   PURLIN_HD bool reduce_block(u64 b) {
-    Expected expected[Env::kMaxSources];
-    Block blocks[Env::kMaxSources];
-    u32 sources = 0;
+    Block blocks[Env::kMaxSources];  // by rank
+    u64 wanted = 0;
     u64 bytes = 0;
     PURLIN_UNROLL
     for (u32 s = 0; s < Env::kMaxSources; ++s) {
       if (s >= n_) break;
       if ((form_.sources >> s & 1) == 0) continue;
-      expected[sources] = expect(s, 0, b);
-      bytes = expected[sources].bytes;
-      if (s == p_.rank) {
-        load_input(blocks[sources], env_.send(0, s).offset + b * kBlockBytes, bytes);
-        expected[sources].bytes = 0;
-      }
-      ++sources;
+      bytes = bytes_in_block(incoming(0, s), b);
+      if (s == p_.rank)
+        load_input(blocks[s], env_.send(0, s).offset + b * kBlockBytes, bytes);
+      else
+        wanted |= u64{1} << s;
     }
     if (bytes == 0) return true;
-    if (!env_.receive_all(expected, blocks, sources)) return false;
+    const auto expected = [&](u32 s) { return expect(s, 0, b); };
+    if (!env_.receive_all(wanted, expected, blocks, n_)) return false;
+    u32 sources = 0;
+    PURLIN_UNROLL
+    for (u32 s = 0; s < Env::kMaxSources; ++s) {
+      if (s >= n_) break;
+      if ((form_.sources >> s & 1) == 0) continue;
+      if (sources != s) env_.move(blocks[sources], blocks[s]);
+      ++sources;
+    }
     env_.reduce(blocks, sources, bytes);
     return place(blocks[0], b, bytes);
   }
@@ -195,13 +205,18 @@ class Latency {
       env_.load(block, p_.in + env_.send(0, source).offset + b * kBlockBytes, bytes);
       expected.bytes = 0;
     }
-    if (!env_.receive_all(&expected, &block, 1)) return false;
+    const u64 wanted = expected.bytes != 0 ? 1 : 0;
+    if (!env_.receive_all(
+            wanted, [&](u32) { return expected; }, &block, 1))
+      return false;
     return place(block, b, bytes);
   }
 
   PURLIN_HD bool place(const Block& result, u64 b, u64 bytes) {
-    if (form_.steps == 2) pass_on(result, b, bytes);
-    else env_.store(p_.out + env_.receive(0, p_.rank).offset + b * kBlockBytes, result, bytes);
+    if (form_.steps == 2)
+      pass_on(result, b, bytes);
+    else
+      env_.store(p_.out + env_.receive(0, p_.rank).offset + b * kBlockBytes, result, bytes);
     return true;
   }
 
@@ -223,8 +238,10 @@ class Latency {
       Block piece;
       env_.slice(piece, result, begin - b * kBlockBytes, end - begin);
       const u64 within = begin - part.offset;
-      if (d == 0) env_.store(p_.out + env_.receive(1, peer).offset + within, piece, end - begin);
-      else env_.send_block(outbox(peer, 1, 0) + within / 8, piece, end - begin, tag_to(peer));
+      if (d == 0)
+        env_.store(p_.out + env_.receive(1, peer).offset + within, piece, end - begin);
+      else
+        env_.send_block(outbox(peer, 1, 0) + within / 8, piece, end - begin, tag_to(peer));
     }
   }
 

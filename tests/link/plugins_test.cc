@@ -18,8 +18,10 @@ purlin_device_facts device_of(uint32_t cc) {
   facts.cc_minor = cc % 10;
   facts.multiprocessors = 100;
   // The opt-in maximum of each family; 99 KiB is the least of those that the ring is for.
-  facts.shared_bytes_per_block = cc == 75 ? 64u << 10 : cc == 80 ? 163u << 10
-                                 : cc == 90 || cc / 10 == 10 ? 227u << 10 : 99u << 10;
+  facts.shared_bytes_per_block = cc == 75                    ? 64u << 10
+                                 : cc == 80                  ? 163u << 10
+                                 : cc == 90 || cc / 10 == 10 ? 227u << 10
+                                                             : 99u << 10;
   facts.memory_bytes = 16ull << 30;
   facts.name = "a device";
   return facts;

@@ -16,8 +16,8 @@ constexpr uint8_t kAttrFrameSize = 0x11;      // symbol, bytes
 constexpr uint8_t kAttrMinStackSize = 0x12;   // symbol, bytes
 constexpr uint8_t kAttrRegisterCount = 0x2f;  // symbol, registers
 constexpr uint8_t kEntryPoint = 0x10;         // bit of st_other
-// From sm_90 on the system keeps the first KiB of a CTA's shared memory. Sections count it, the limit
-// that devices tell (shared_bytes_per_block) does not.
+// From sm_90 on the system keeps the first KiB of a CTA's shared memory. Sections count it, the
+// limit that devices tell (shared_bytes_per_block) does not.
 constexpr const char* kReservedSection = ".nv.shared.reserved.0";
 constexpr uint32_t kReservedBytes = 1024;
 

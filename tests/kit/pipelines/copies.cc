@@ -134,9 +134,8 @@ void commit_bulk() {
   self().open_bulk = std::make_shared<Group>();
 }
 void await_bulk(uint32_t left, bool reads_only) {
-  await(self().bulk, left, [=](const Group& group) {
-    return reads_only ? group.unread : group.unwritten;
-  });
+  await(self().bulk, left,
+        [=](const Group& group) { return reads_only ? group.unread : group.unwritten; });
 }
 
 }  // namespace purlin::emulator

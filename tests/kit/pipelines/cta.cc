@@ -122,8 +122,10 @@ Outcome run_cta(uint32_t threads, uint64_t shared, uint64_t seed, uint64_t patie
       break;
     }
     const bool went = step_warp(threads / kWarp);
-    if (!owner.pending.empty() && (!went || owner.random() % delay == 0)) carry_out_one();
-    else if (!went) owner.failure = "the CTA is deadlocked";
+    if (!owner.pending.empty() && (!went || owner.random() % delay == 0))
+      carry_out_one();
+    else if (!went)
+      owner.failure = "the CTA is deadlocked";
   }
   if (owner.failure.empty() && !owner.pending.empty())
     owner.failure = "all threads have left, and copies are still under way";

@@ -1,4 +1,5 @@
-// The three pipelines, as the Atoms run them, on an emulated CTA: random segments, random schedules.
+// The three pipelines, as the Atoms run them, on an emulated CTA: random segments, random
+// schedules.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -38,7 +39,7 @@ void choose_constants(Pipeline pipeline, std::mt19937_64& random) {
   constants.op = static_cast<uint32_t>(random() % PURLIN_OP_COUNT);
   const float two = 2.0f;
   const double two_wide = 2.0;
-  constants.scalar = constants.dtype == PURLIN_F64 ? kit::bit_cast<uint64_t>(two_wide)
+  constants.scalar = constants.dtype == PURLIN_F64   ? kit::bit_cast<uint64_t>(two_wide)
                      : constants.dtype >= PURLIN_F16 ? kit::bit_cast<uint32_t>(two)
                                                      : 2;
   constants.stages = static_cast<uint32_t>(2 + random() % 9);
@@ -51,7 +52,7 @@ emulator::Outcome run_once(Pipeline pipeline, uint64_t seed, Watcher& watcher) {
   emulator::reset_copies();
   const uint64_t shared = uint64_t{constants.stages} * constants.stage_bytes + kit::kAroundRing;
   return emulator::run_cta(constants.threads, shared, seed, 4000000, [&](uint32_t thread) {
-    const purlin_group group = {sizeof(purlin_group),          thread, constants.threads, 1,
+    const purlin_group group = {sizeof(purlin_group),      thread, constants.threads, 1,
                                 emulator::shared_memory(), shared};
     run_pipeline(pipeline, group, &watcher);
   });

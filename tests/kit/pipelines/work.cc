@@ -55,7 +55,9 @@ Words scale(const Words& words) {
 unsigned char* Piece::source(uint32_t r) {
   return in_place && r == 0 ? destination(0) : place(sources[r], source_shift[r]);
 }
-unsigned char* Piece::destination(uint32_t d) { return place(destinations[d], destination_shift[d]); }
+unsigned char* Piece::destination(uint32_t d) {
+  return place(destinations[d], destination_shift[d]);
+}
 
 void Piece::expose() {
   for (uint32_t r = 0; r < sources.size(); ++r) std::memcpy(source(r), contents[r].data(), bytes);
@@ -69,10 +71,10 @@ std::string Piece::judge() const {
   for (uint64_t at = 0; at < bytes; at += 16) {
     kit::Words16 in[PURLIN_DEVICE_MAX_RANKS]{};
     for (size_t r = 0; r < contents.size(); ++r) std::memcpy(&in[r], contents[r].data() + at, 16);
-    const kit::Words16 out =
-        consume == PURLIN_CONSUME_REDUCE
-            ? reduce(in, static_cast<uint32_t>(contents.size()))
-            : consume == PURLIN_CONSUME_SCALE ? scale(in[0]) : in[0];
+    const kit::Words16 out = consume == PURLIN_CONSUME_REDUCE
+                                 ? reduce(in, static_cast<uint32_t>(contents.size()))
+                             : consume == PURLIN_CONSUME_SCALE ? scale(in[0])
+                                                               : in[0];
     std::memcpy(expected.data() + at, &out, 16);
   }
   for (size_t d = 0; d < destinations.size(); ++d) {
@@ -136,8 +138,10 @@ std::vector<Piece> random_pieces(uint64_t seed, uint32_t count, uint64_t most_by
   std::vector<Piece> pieces(count);
   for (Piece& piece : pieces) {
     const uint64_t kind = random() % 4;
-    if (kind < 2 && constants.sources != 0) piece.consume = PURLIN_CONSUME_REDUCE;
-    else if (kind == 2 && constants.op == PURLIN_PREMUL_SUM) piece.consume = PURLIN_CONSUME_SCALE;
+    if (kind < 2 && constants.sources != 0)
+      piece.consume = PURLIN_CONSUME_REDUCE;
+    else if (kind == 2 && constants.op == PURLIN_PREMUL_SUM)
+      piece.consume = PURLIN_CONSUME_SCALE;
     const uint32_t unit = piece.consume == PURLIN_CONSUME_COPY ? 1 : element;
     const uint64_t sizes[] = {0, random() % 40, random() % 600, random() % most_bytes,
                               random() % (most_bytes / 16) * 16};
@@ -191,7 +195,8 @@ bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
 void purlin_snac_done_d1(void* snac, unsigned long long index) {
   static_cast<Watcher*>(snac)->done(index);
 }
-void purlin_reduce16_d1(const purlin::kit::Words16* sources, unsigned n, purlin::kit::Words16* out) {
+void purlin_reduce16_d1(const purlin::kit::Words16* sources, unsigned n,
+                        purlin::kit::Words16* out) {
   *out = purlin::reduce(sources, n);
 }
 void purlin_scale16_d1(unsigned long long, purlin::kit::Words16* words) {

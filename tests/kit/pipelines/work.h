@@ -14,7 +14,7 @@ namespace purlin {
 struct Constants {
   uint32_t nranks = 2, dtype = PURLIN_U8, op = PURLIN_SUM, stages = 4, stage_bytes = 4096,
            threads = 160;
-  uint32_t sources = 0;   // of reducing segments
+  uint32_t sources = 0;  // of reducing segments
   uint64_t scalar = 0;
 };
 extern Constants constants;
@@ -25,7 +25,7 @@ struct Piece {
   uint32_t consume = PURLIN_CONSUME_COPY;
   std::vector<std::vector<unsigned char>> sources, contents, destinations;
   std::vector<uint32_t> source_shift, destination_shift;  // from a multiple of 64
-  bool in_place = false;  // destination 0 is source 0
+  bool in_place = false;                                  // destination 0 is source 0
 
   unsigned char* source(uint32_t r);
   unsigned char* destination(uint32_t d);
@@ -38,9 +38,9 @@ struct Piece {
 class Watcher {
  public:
   std::vector<Piece> pieces;
-  uint64_t stop_at = ~uint64_t{0};     // ready says stop for this segment
-  uint32_t most_delay = 0;             // ready takes up to so many pauses
-  uint64_t depends = 0;                // ready(i) waits until done(i - depends) was called; 0: never
+  uint64_t stop_at = ~uint64_t{0};  // ready says stop for this segment
+  uint32_t most_delay = 0;          // ready takes up to so many pauses
+  uint64_t depends = 0;             // ready(i) waits until done(i - depends) was called; 0: never
   std::string failure;
   uint64_t readied = 0, finished = 0;
   bool stopped = false;

@@ -7,9 +7,10 @@
 #include "purlin/device_abi.cuh"
 #include "purlin/kit/memory_device.cuh"
 
-extern "C" {
+/* Not inside the braces below, where a constant would be of this file alone. */
+extern "C" __device__ const unsigned purlin_device_abi_atom = PURLIN_ATOM_DEVICE_ABI;
 
-__device__ const unsigned purlin_device_abi_atom = PURLIN_ATOM_DEVICE_ABI;
+extern "C" {
 
 __device__ void purlin_atom_send_packet_d1(purlin_packet* slot, unsigned long long payload,
                                            unsigned long long tag) {

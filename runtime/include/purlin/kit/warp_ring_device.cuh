@@ -1,9 +1,9 @@
-/* purlin/kit/warp_ring_device.cuh: each mover warp has a ring of stages of its own in shared memory,
- * filled by asynchronous copies of 16 bytes and emptied by the same warp.
+/* purlin/kit/warp_ring_device.cuh: each mover warp has a ring of stages of its own in shared
+ * memory, filled by asynchronous copies of 16 bytes and emptied by the same warp.
  *
- * A warp takes every movers-th piece of all segments, so its ring runs on across segments. It fetches
- * whenever a stage is free and the next segment is granted, and otherwise stores what it has: it
- * waits for a grant only once nothing is left to store.
+ * A warp takes every movers-th piece of all segments, so its ring runs on across segments. It
+ * fetches whenever a stage is free and the next segment is granted, and otherwise stores what it
+ * has: it waits for a grant only once nothing is left to store.
  */
 #ifndef PURLIN_KIT_WARP_RING_DEVICE_CUH
 #define PURLIN_KIT_WARP_RING_DEVICE_CUH
@@ -25,7 +25,8 @@ class WarpRing {
 
   /* Of each mover. */
   static __device__ __forceinline__ uint32_t stage_bytes() {
-    return slot_bytes(static_cast<uint32_t>(purlin_constant_stage_bytes_d1()), constant_warps() - 2, 16);
+    return slot_bytes(static_cast<uint32_t>(purlin_constant_stage_bytes_d1()), constant_warps() - 2,
+                      16);
   }
 
   /* A mover's whole life: each turn takes one step with one of the two cursors. */
@@ -53,15 +54,19 @@ class WarpRing {
       } else {
         const Range range = piece_range(cursor.piece, s.lead, s.span, s.step);
         const uint32_t stage = ring_ + cursor.stage * stage_bytes_;
-        if (fetching) fetch(s, range, stage);
-        else store(s, range, stage, filled == stages_);
+        if (fetching)
+          fetch(s, range, stage);
+        else
+          store(s, range, stage, filled == stages_);
         filled = fetching ? filled + 1 : filled - 1;
         may_fetch = true;
         cursor.piece += movers_;
         cursor.stage = cursor.stage + 1 == stages_ ? 0 : cursor.stage + 1;
       }
-      if (fetching) fetch_ = cursor;
-      else store_ = cursor;
+      if (fetching)
+        fetch_ = cursor;
+      else
+        store_ = cursor;
     }
     await_copies<0>();
   }
@@ -73,7 +78,8 @@ class WarpRing {
     uint32_t stage = 0;
   };
 
-  __device__ __forceinline__ void fetch(const GrantedSegment& s, const Range& range, uint32_t stage) {
+  __device__ __forceinline__ void fetch(const GrantedSegment& s, const Range& range,
+                                        uint32_t stage) {
     __syncwarp();  // all lanes have read what the stage held
     if (range.begin < range.end) {
 #pragma unroll 1
@@ -90,8 +96,10 @@ class WarpRing {
   __device__ __forceinline__ void store(const GrantedSegment& s, const Range& range, uint32_t stage,
                                         bool full) {
     // Of a full ring only the oldest piece need have arrived.
-    if (full) await_oldest_copy(stages_);
-    else await_copies<0>();
+    if (full)
+      await_oldest_copy(stages_);
+    else
+      await_copies<0>();
     __syncwarp();
     consume_range<kAtOnce, 1>(s, FromStage{s, stage, range.begin}, range, lane_, 32, snac_);
   }

@@ -6,7 +6,9 @@
 
 namespace purlin::kit {
 
-static inline void copy_async16(uint32_t shared, uint64_t global) { emulator::copy_word(shared, global); }
+static inline void copy_async16(uint32_t shared, uint64_t global) {
+  emulator::copy_word(shared, global);
+}
 static inline void commit_copies() { emulator::commit_words(); }
 template <int kLeft>
 static inline void await_copies() {

@@ -1,4 +1,5 @@
-// Twin of the kit's header for the emulated CTA: shared words, barriers, votes and a device intrinsic.
+// Twin of the kit's header for the emulated CTA: shared words, barriers, votes and a device
+// intrinsic.
 #pragma once
 
 #include <cstring>
