@@ -19,7 +19,8 @@ struct WireConfig {
   u64 latency_bytes = 0;      // packet memory of one half
   u64 throughput_bytes = 0;   // staging of one half
   u32 pair_slots = 0;         // Send/Recv: slots for each ordered pair
-  u32 pair_slot_bytes = 0;
+  u32 pair_slot_bytes = 0;    // of a slot's chunk
+  u32 pair_packet_bytes = 0;  // of a slot's packets: memory, twice the payload
 };
 
 // What a rank leaves behind when it stops; the first reason wins. Written by the rank that stops,
@@ -87,19 +88,18 @@ struct WireMap {
   u64 acks = 0;      // u64 [half][step][consumer * slots + slot]: chunk consumed
   u64 packets = 0;   // purlin_packet [half][source][packets_per_source]
   u64 staging = 0;   // bytes [half][throughput_bytes]
-  u64 pair_flags = 0;  // u64 [source][slot]; then headers, acks, counters: pairwise.h
-  u64 pair_slots = 0;  // bytes [source][slot][pair_slot_bytes]
+  u64 pair_words = 0;    // PairWords [peer], see pair_params.h
+  u64 pair_packets = 0;  // purlin_packet [source][slot][pair_packet_bytes / 16]
+  u64 pair_slots = 0;    // bytes [source][slot][pair_slot_bytes]
   u64 total = 0;
   u64 flag_words = 0;          // of one half and step
   u64 packets_per_source = 0;  // of one half
   u64 staging_bytes = 0;       // of one half
 };
 
-// Bytes of the bookkeeping of one ordered pair of Send/Recv at one end, see pairwise.h.
-PURLIN_HD constexpr u64 pair_control_bytes(const WireConfig& config) {
-  // flags, acks: a word each a slot; a header a slot; then four counters.
-  return config.pair_slots * (8 + 8 + sizeof(Header)) + 32;
-}
+// Bytes of a rank's bookkeeping about one peer for Send/Recv: for each slot a header, a flag, an
+// acknowledgment, and the numbers of the next unit to send and to receive. See pair_params.h.
+PURLIN_HD constexpr u64 pair_word_bytes(u32 slots) { return slots * (sizeof(Header) + 4 * 8); }
 
 constexpr WireMap map_wire(const WireConfig& config) {
   constexpr u64 kPage = 4096;
@@ -118,9 +118,10 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.flags = take(2 * 2 * map.flag_words * 8, 128);
   map.own = take(2 * map.flag_words * 8, 128);
   map.acks = take(2 * 2 * map.flag_words * 8, 128);
-  map.pair_flags = take(config.nranks * pair_control_bytes(config), 128);
+  map.pair_words = take(config.nranks * pair_word_bytes(config.pair_slots), 128);
   map.packets = take(2 * config.nranks * map.packets_per_source * sizeof(purlin_packet), kPage);
   map.staging = take(2 * config.throughput_bytes, kPage);
+  map.pair_packets = take(u64{config.nranks} * config.pair_slots * config.pair_packet_bytes, kPage);
   map.pair_slots = take(u64{config.nranks} * config.pair_slots * config.pair_slot_bytes, kPage);
   map.total = round_up(at, kPage);
   return map;

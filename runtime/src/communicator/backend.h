@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "communicator/launch.h"
+#include "communicator/pair_launch.h"
 #include "rendezvous/rendezvous.h"
 
 namespace purlin {
@@ -18,6 +19,10 @@ class Backend {
   // Carries out (host) or enqueues (GPU) the call. PURLIN_OK, an error of the launch itself, or
   // PURLIN_BROKEN when the rank stopped; the communicator then asks for the report.
   virtual Status launch(const Launch& launch) = 0;
+  // The same for sends and receives, which leave the epoch alone. PURLIN_UNSUPPORTED where a backend
+  // has none.
+  virtual void prepare_pairs(snac::PairParams* params) const;
+  virtual Status launch_pairs(const PairLaunch& launch);
   // Own Control as the host reads it, and a peer's or nullptr.
   virtual snac::Control* control(int rank) const = 0;
   // Leaves `record`, stops this rank and tells all peers. From any thread.

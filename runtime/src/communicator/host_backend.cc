@@ -3,6 +3,7 @@
 
 #include "communicator/backend.h"
 #include "memory/shared_memory.h"
+#include "snac/host_pairs.h"
 #include "snac/host_run.h"
 
 namespace purlin {
@@ -51,6 +52,24 @@ class HostBackend : public Backend {
     if (!finished) return Status(PURLIN_BROKEN, "stopped");
     ++epoch_;
     return {};
+  }
+
+  void prepare_pairs(snac::PairParams* params) const override {
+    params->map = map_;
+    params->controls = controls_;
+    for (int r = 0; r < rendezvous_.size(); ++r)
+      params->peers[r] = peers_[static_cast<size_t>(r)];
+  }
+
+  Status launch_pairs(const PairLaunch& launch) override {
+    snac::HostPairs call;
+    call.params = &launch.params;
+    call.atom = &atom_;
+    call.constants = &launch.constants;
+    call.patience = patience_;
+    call.peer_left = &peer_left_;
+    call.next_epoch = epoch_ + 1;
+    return snac::run_pairs(call) ? Status() : Status(PURLIN_BROKEN, "stopped");
   }
 
   snac::Control* control(int rank) const override {
