@@ -59,7 +59,7 @@ void RankProcess::send(const std::string& command) {
 std::string RankProcess::receive() {
   while (pending_.find('\n') == std::string::npos) {
     pollfd entry{output_.get(), POLLIN, 0};
-    REQUIRE_MESSAGE(::poll(&entry, 1, 30'000) == 1, "a rank did not answer within 30 s");
+    REQUIRE_MESSAGE(::poll(&entry, 1, 100'000) == 1, "a rank did not answer within 100 s");
     char buffer[4096];
     const ssize_t got = ::read(output_.get(), buffer, sizeof buffer);
     if (got <= 0) return "gone";

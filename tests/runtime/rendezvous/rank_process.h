@@ -12,7 +12,7 @@
 
 namespace purlin_test {
 
-// A running rendezvous_rank. Killed when it goes. Every wait ends the test after 30 s.
+// A running rendezvous_rank. Killed when it goes. Every wait ends the test after 100 s.
 class RankProcess {
  public:
   RankProcess(const std::string& id_hex, int rank, int nranks, int timeout_ms);
