@@ -57,15 +57,15 @@ class DeviceEnv {
     return tag;
   }
 
+  // By aligned words, wherever the bytes begin: neighbours' bytes are shifted out, and no word
+  // without a wanted byte is touched.
   __device__ void load(Block& block, const u8* from, u64 bytes) {
-    if (bytes == 8 && (reinterpret_cast<u64>(from) & 7) == 0) {
-      const uint2 words = *reinterpret_cast<const uint2*>(from);
-      block.word[0] = words.x;
-      block.word[1] = words.y;
-      return;
-    }
+    const u64 address = reinterpret_cast<u64>(from);
+    const u64* words = reinterpret_cast<const u64*>(address & ~u64{7});
+    const u32 ahead = static_cast<u32>(address) & 7;
     u64 value = 0;
-    for (u32 i = 0; i < bytes; ++i) value |= static_cast<u64>(from[i]) << (8 * i);
+    if (bytes != 0) value = words[0] >> (8 * ahead);
+    if (ahead + bytes > 8) value |= words[1] << (64 - 8 * ahead);
     set(block, value);
   }
   __device__ void store(u8* to, const Block& block, u64 bytes) {
@@ -73,8 +73,9 @@ class DeviceEnv {
       *reinterpret_cast<uint2*>(to) = make_uint2(block.word[0], block.word[1]);
       return;
     }
-    const u64 value = get(block);
-    for (u32 i = 0; i < bytes; ++i) to[i] = static_cast<u8>(value >> (8 * i));
+    u64 value = get(block);
+    PURLIN_NO_UNROLL
+    for (u32 i = 0; i < bytes; ++i, value >>= 8) to[i] = static_cast<u8>(value);
   }
   __device__ void slice(Block& piece, const Block& whole, u64 offset, u64) {
     set(piece, get(whole) >> (8 * offset));

@@ -15,7 +15,7 @@ class HostBlocks {
   struct Block {
     const u8* data;
     alignas(16) u8 own[kBlockBytes];
-    Block() {}  // left unset on purpose: blocks are large and always filled before use
+    Block() : data(nullptr) {}  // `own` is unset on purpose: it is large, and filled before use
   };
 
   // The packets of one block as they arrive.

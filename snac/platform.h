@@ -7,9 +7,11 @@
 #if defined(__CUDACC__)
 #define PURLIN_HD __host__ __device__ __forceinline__
 #define PURLIN_UNROLL _Pragma("unroll")
+#define PURLIN_NO_UNROLL _Pragma("unroll 1")
 #else
 #define PURLIN_HD inline
 #define PURLIN_UNROLL
+#define PURLIN_NO_UNROLL
 #endif
 
 namespace purlin::snac {

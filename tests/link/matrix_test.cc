@@ -14,22 +14,26 @@ namespace {
 struct Budget {
   uint32_t registers = 0;
   uint32_t code = 0;
+  uint32_t cubin = 0;
 };
 
-Budget budget_of(const std::string& atom, ProtocolKernel kernel, bool reduces) {
-  const std::string protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
+bool is_fp8(purlin_dtype dtype) { return dtype == PURLIN_F8E4M3 || dtype == PURLIN_F8E5M2; }
+
+Budget budget_of(const std::string& atom, ProtocolKernel kernel, const std::string& consume) {
+  const bool latency = kernel == ProtocolKernel::kLatency;
   std::ifstream file(PURLIN_SOURCE_DIR "/tests/link/budgets.txt");
   std::string line;
   while (std::getline(file, line)) {
     std::istringstream words(line);
-    std::string name, of, consume;
+    std::string name, protocol, of;
     Budget budget;
-    if (words >> name >> of >> consume >> budget.registers >> budget.code && name == atom &&
-        of == protocol && consume == (reduces ? "reduce" : "copy")) {
+    words >> name >> protocol >> of >> budget.registers >> budget.code >> budget.cubin;
+    if (words && name == (latency ? "any" : atom) &&
+        protocol == (latency ? "latency" : "throughput") && of == consume) {
       return budget;
     }
   }
-  FAIL("budgets.txt has no line for ", atom, " ", protocol);
+  FAIL("budgets.txt has no line for ", atom, " ", consume);
   return {};
 }
 
@@ -42,29 +46,35 @@ void check_program(const std::string& name, ProtocolKernel kernel, const snac::F
   const KernelResources* resources = (*program)->kernel(kernel_name(kernel));
   REQUIRE(resources != nullptr);
   INFO((*program)->name, " of ", name, " for sm_", cc, ": ", resources->registers, " registers, ",
-       resources->code_bytes, " bytes of code");
+       resources->code_bytes, " bytes of code, ", (*program)->cubin.size(), " of cubin");
   CHECK(resources->local_bytes == 0);
   CHECK(resources->shared_bytes == 0);  // groups share a CTA: nothing is static
   CHECK(resources->registers <= register_limit(constants.threads));
   if (nranks <= 8) {
-    const Budget budget = budget_of(name, kernel, form.reduces);
+    const Budget budget = budget_of(name, kernel,
+                                    !form.reduces   ? "copy"
+                                    : is_fp8(dtype) ? "fp8"
+                                                    : "reduce");
     CHECK(resources->registers <= budget.registers);
     CHECK(resources->code_bytes <= budget.code);
+    CHECK((*program)->cubin.size() <= budget.cubin);
   }
   test::count_cases(1);
 }
 
 constexpr purlin_dtype kOneOfEachWidth[] = {PURLIN_F8E4M3, PURLIN_BF16, PURLIN_F32, PURLIN_F64};
 
-// Quick: copies, a bf16 sum, and a sum of another width, which is another for each device.
+// Quick: a copy by each protocol and a sum of one width, which is another for each device; once for
+// each device also by packets, and a sum without a second step.
 void check_quick(const std::string& name, uint32_t cc) {
-  const purlin_dtype other = kOneOfEachWidth[cc / 10 % 4];
-  for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
-    check_program(name, kernel, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
-    check_program(name, kernel, all_reduce_form(8), other, PURLIN_SUM, cc);
-  }
-  check_program(name, ProtocolKernel::kThroughput, reduce_scatter_form(8), PURLIN_BF16, PURLIN_SUM,
-                cc);
+  const purlin_dtype dtype = kOneOfEachWidth[cc / 10 % 4];
+  const auto latency = ProtocolKernel::kLatency, throughput = ProtocolKernel::kThroughput;
+  check_program(name, throughput, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
+  check_program(name, throughput, all_reduce_form(8), dtype, PURLIN_SUM, cc);
+  check_program(name, latency, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
+  if (name != "generic") return;
+  check_program(name, latency, all_reduce_form(8), dtype, PURLIN_SUM, cc);
+  check_program(name, throughput, reduce_scatter_form(8), PURLIN_BF16, PURLIN_SUM, cc);
 }
 
 // Full: every dtype with every operation, and every direction and number of sources.
@@ -130,11 +140,10 @@ TEST_CASE("an Atom is refused for devices older than it, in words") {
   } cases[] = {{"ampere", 75, "sm_75"}, {"hopper", 89, "sm_89"}, {"blackwell", 90, "sm_90"}};
   for (const auto& c : cases) {
     const BuiltAtom& atom = built_atom(c.atom);
-    const auto program =
-        link_program(atom, ProtocolKernel::kThroughput,
-                     constants_for(atom, ProtocolKernel::kThroughput, all_reduce_form(2), 2,
-                                   PURLIN_F32, PURLIN_SUM),
-                     c.cc);
+    const auto program = link_program(atom, ProtocolKernel::kThroughput,
+                                      constants_for(atom, ProtocolKernel::kThroughput,
+                                                    all_reduce_form(2), 2, PURLIN_F32, PURLIN_SUM),
+                                      c.cc);
     REQUIRE_FALSE(program.is_ok());
     CHECK(program.status().code() == PURLIN_LINK_ERROR);
     const std::string text = program.status().message();
