@@ -2,11 +2,7 @@
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
 #include <map>
 
 #include "level.h"
@@ -18,21 +14,11 @@ namespace {
 
 constexpr uint32_t kLatencyThreads = 512;
 
-std::string output_of(const std::string& command) {
-  std::string out;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return out;
-  char buffer[4096];
-  while (size_t got = fread(buffer, 1, sizeof(buffer), pipe)) out.append(buffer, got);
-  return pclose(pipe) == 0 ? out : "";
-}
-
 BuiltAtom load(const std::string& name) {
   const std::string path = PURLIN_BINARY_DIR "/lib/purlin/plugins/libatom-" + name + ".so";
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE_MESSAGE(handle != nullptr, dlerror());
-  const auto entry =
-      reinterpret_cast<purlin_atom_entry_fn>(dlsym(handle, PURLIN_ATOM_ENTRY_NAME));
+  const auto entry = reinterpret_cast<purlin_atom_entry_fn>(dlsym(handle, PURLIN_ATOM_ENTRY_NAME));
   REQUIRE((entry != nullptr));
   BuiltAtom atom;
   atom.descriptor = entry();
@@ -92,8 +78,9 @@ snac::Form all_to_all_form(uint32_t nranks) {
   return form;
 }
 
-ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel, const snac::Form& form,
-                                uint32_t nranks, purlin_dtype dtype, purlin_op op) {
+ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel,
+                                const snac::Form& form, uint32_t nranks, purlin_dtype dtype,
+                                purlin_op op) {
   ProtocolConstants constants;
   constants.form = form;
   constants.nranks = nranks;
@@ -102,8 +89,7 @@ ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel, co
   const purlin_atom_limits& limits = *atom.descriptor->limits;
   constants.stages = limits.default_stages;
   constants.stage_bytes = limits.default_stage_bytes;
-  constants.threads =
-      kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads;
+  constants.threads = kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads;
   return constants;
 }
 
@@ -120,23 +106,12 @@ Result<ProgramHandle> link_program(const BuiltAtom& atom, ProtocolKernel kernel,
                         (*tools().linker())->release(), std::move(*cubin), trace);
 }
 
-std::optional<std::string> disassemble(const Program& program) {
-  std::string tool = PURLIN_SOURCE_DIR "/build/disassembler/nvdisasm";
-  if (access(tool.c_str(), X_OK) != 0) tool = "nvdisasm";
-  if (output_of("command -v " + tool).empty()) {
-    test::skip("no nvdisasm: tests/tools/install_disassembler.sh installs it");
-    return std::nullopt;
-  }
-  char path[] = "/tmp/purlin-sass-XXXXXX";
-  const int fd = mkstemp(path);
-  REQUIRE(fd >= 0);
-  close(fd);
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(program.cubin.data()),
-             static_cast<std::streamsize>(program.cubin.size()));
-  std::string sass = output_of(tool + " -c " + path);
-  unlink(path);
-  return sass;
+Result<std::string> ptx_of(const BuiltAtom& atom, ProtocolKernel kernel,
+                           const ProtocolConstants& constants, uint32_t cc) {
+  const auto request = protocol_request(kernel, constants, cc, atom.images);
+  if (!request) return request.status();
+  ProgramTrace trace;
+  return link_ptx(*request, tools(), trace);
 }
 
 }  // namespace purlin

@@ -1,7 +1,6 @@
 // Programs of the built Atom plugins, linked for any device.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,14 +27,16 @@ snac::Form reduce_scatter_form(uint32_t nranks);
 snac::Form all_to_all_form(uint32_t nranks);
 
 // The Atom's default pipeline; 512 threads for the latency kernel.
-ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel, const snac::Form& form,
-                                uint32_t nranks, purlin_dtype dtype, purlin_op op);
+ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel,
+                                const snac::Form& form, uint32_t nranks, purlin_dtype dtype,
+                                purlin_op op);
 
 // Links and checks like the library, without its cache.
 Result<ProgramHandle> link_program(const BuiltAtom& atom, ProtocolKernel kernel,
                                    const ProtocolConstants& constants, uint32_t cc);
 
-// SASS as nvdisasm prints it; nothing, after saying that the test skips, without nvdisasm.
-std::optional<std::string> disassemble(const Program& program);
+// The PTX between the parts and the machine code.
+Result<std::string> ptx_of(const BuiltAtom& atom, ProtocolKernel kernel,
+                           const ProtocolConstants& constants, uint32_t cc);
 
 }  // namespace purlin

@@ -4,3 +4,5 @@ if(PURLIN_HAVE_CUDA)
   add_dependencies(${name} atom-generic atom-ampere atom-hopper atom-blackwell)
 endif()
 target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+# What machine code is looked at for is shared with the linker's own tests.
+target_sources(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/runtime/program/link/inspect.cc)

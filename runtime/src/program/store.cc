@@ -88,10 +88,11 @@ std::vector<ProgramOutcome> ProgramStore::get_all(std::span<const ProgramRequest
   const auto work = [&](size_t i, WhenBusy busy) {
     auto result =
         climb(requests[i], items[i].digest, state_->sources, state_->tools, busy, items[i].trace);
+    items[i].pending = !result;
     if (result)
       finish(i, {std::move(*result), items[i].trace});
     else
-      items[i].pending = true;
+      items[i].trace = {};  // it is climbed again from the start
   };
 
   // First whatever nobody else is making, then what other processes are making, last what other

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <functional>
 
 namespace purlin {
@@ -11,6 +12,7 @@ namespace purlin {
 // Starts a process that runs `body` and leaves with its value. Only while this process has one
 // thread.
 inline pid_t start_child(const std::function<int()>& body) {
+  std::fflush(nullptr);  // or the child would print it again
   const pid_t child = fork();
   if (child == 0) _exit(body());
   return child;

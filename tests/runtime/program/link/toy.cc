@@ -1,11 +1,5 @@
 #include "runtime/program/link/toy.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
-
 #include "level.h"
 #include "program/select.h"
 #include "toy_atom.h"
@@ -24,15 +18,6 @@ ProgramRequest request_of(std::vector<DeviceImage> images, uint32_t cc, uint64_t
   request.threads = 256;
   request.kernels = {"toy_program"};
   return request;
-}
-
-std::string run(const std::string& command) {
-  std::string out;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return out;
-  char buffer[4096];
-  while (size_t got = fread(buffer, 1, sizeof(buffer), pipe)) out.append(buffer, got);
-  return pclose(pipe) == 0 ? out : "";
 }
 
 }  // namespace
@@ -59,25 +44,6 @@ Result<ProgramRequest> toy_request(uint32_t cc, uint64_t nranks) {
 ProgramRequest misfit_request(uint64_t index) {
   return request_of(
       {toy_images(toy_core, 1).front(), toy_images(toy_misfits, toy_misfits_count)[index]}, 90, 2);
-}
-
-std::optional<std::string> disassemble(const std::vector<std::byte>& cubin) {
-  std::string tool = PURLIN_SOURCE_DIR "/build/disassembler/nvdisasm";
-  if (access(tool.c_str(), X_OK) != 0) tool = "nvdisasm";
-  if (run("command -v " + tool).empty()) {
-    test::skip("no nvdisasm: tests/tools/install_disassembler.sh installs it");
-    return std::nullopt;
-  }
-  char path[] = "/tmp/purlin-sass-XXXXXX";
-  const int fd = mkstemp(path);
-  if (fd < 0) return std::nullopt;
-  close(fd);
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(cubin.data()),
-             static_cast<std::streamsize>(cubin.size()));
-  std::string sass = run(tool + " -c " + path);
-  unlink(path);
-  return sass;
 }
 
 }  // namespace purlin

@@ -1,7 +1,6 @@
 // Requests made of the toy images.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +19,5 @@ std::vector<DeviceImage> toy_images(const purlin_atom_image* table, uint64_t cou
 Result<ProgramRequest> toy_request(uint32_t cc, uint64_t nranks = 4);
 // The same with the misfit Atom of this index in place of the Atom.
 ProgramRequest misfit_request(uint64_t index);
-
-// SASS of a cubin as nvdisasm prints it; nothing, after saying that the test skips, without
-// nvdisasm.
-std::optional<std::string> disassemble(const std::vector<std::byte>& cubin);
 
 }  // namespace purlin
