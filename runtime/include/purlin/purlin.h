@@ -207,8 +207,10 @@ typedef struct purlin_transformation {
  *   all_gather_v: send_counts[rank] elements are sent; recv_counts/recv_displs say where part p goes.
  *   reduce_scatter_v: send_counts/send_displs say where share p lies; recv_counts is not read.
  *   all_to_all_v: all four. Displacements may be NULL: parts then follow one another.
- * With counts_on_device the arrays lie in device memory and are read by the kernel; bound_part and
- * bound_total (elements) then decide path, grid and staging. A count above the bound is an error. */
+ * With counts_on_device the arrays lie in device memory and are read by the kernel (host ranks: in any
+ * memory, read when the call runs, in a group by its end); bound_part and bound_total (elements) then
+ * decide path, grid and staging and, but for all_to_all_v, are the same on all ranks. A count above the
+ * bound breaks the communicator with an error, and nothing is written outside. */
 typedef struct purlin_call {
   size_t struct_size;
   int collective; /* purlin_collective */
@@ -271,14 +273,21 @@ PURLIN_API purlin_status purlin_gather(const void* send, void* recv, uint64_t co
                                        purlin_dtype dtype, int root, purlin_comm_t comm,
                                        purlin_stream_t stream);
 PURLIN_API purlin_status purlin_barrier(purlin_comm_t comm, purlin_stream_t stream);
-/* Point to point. Outside a group each is complete on its own; inside, all start together. */
+/* Point to point. Every send has a receive of the same count and dtype, also of 0 elements; messages
+ * of one pair keep their order. Outside a group each is complete on its own: a receive when the data is
+ * there, a send when it may be overwritten, which a large one may be only once it is being received.
+ * Inside a group all start together, so any order of calls will do. A rank's messages to itself need a
+ * group that holds both ends. */
 PURLIN_API purlin_status purlin_send(const void* send, uint64_t count, purlin_dtype dtype, int peer,
                                      purlin_comm_t comm, purlin_stream_t stream);
 PURLIN_API purlin_status purlin_recv(void* recv, uint64_t count, purlin_dtype dtype, int peer,
                                      purlin_comm_t comm, purlin_stream_t stream);
 
 /* Calls between start and end, of any communicators of this thread, are launched together by the
- * outermost end. Nestable. An error inside is reported by its call and again by the end. */
+ * outermost end: of each communicator first the messages, then the collectives in call order. No call
+ * may use what another one of the group writes. n broadcasts from, or reduces to, every rank once are
+ * carried out as one call (docs/protocol.md). Nestable. An error inside is reported by its call and
+ * again by the end. */
 PURLIN_API purlin_status purlin_group_start(void);
 PURLIN_API purlin_status purlin_group_end(void);
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <list>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct Queued {
 struct Member {
   std::shared_ptr<Handle> handle;
   std::list<Queued> calls;
+  std::vector<Message> messages;
+  std::optional<FusedCall> exchange;  // stands for the messages
+
+  const Communicator& communicator() const { return *handle->communicator; }
 };
 
 struct Group {
@@ -40,17 +45,46 @@ void copy_array(const uint64_t** pointer, int n, std::vector<uint64_t>* copy) {
   *pointer = copy->data();
 }
 
-Status run_member(Member& member) {
-  for (Queued& queued : member.calls) {
-    Status status = member.handle->communicator->run(queued.call, queued.stream);
-    if (!status.is_ok()) return status;
+Member& member_of(std::shared_ptr<Handle> handle) {
+  for (Member& m : group.members)
+    if (m.handle == handle) return m;
+  return group.members.emplace_back(Member{std::move(handle), {}, {}, {}});
+}
+
+Status note_error(const Status& status) {
+  if (group.error.is_ok()) group.error = status;
+  return status;
+}
+
+Status run_member(const Member& member) {
+  std::vector<GroupCall> calls;
+  for (const Queued& queued : member.calls) calls.push_back({&queued.call, queued.stream});
+  return member.handle->communicator->run(member.messages, calls,
+                                          member.exchange ? &*member.exchange : nullptr);
+}
+
+// Where this thread speaks for all ranks of a communicator, its messages may be one all_to_all_v.
+void fuse_exchanges(std::vector<Member>& members) {
+  for (const Member& first : members) {
+    const Communicator& one = first.communicator();
+    if (one.rank() != 0 || first.messages.empty()) continue;
+    std::vector<Member*> ranks(static_cast<size_t>(one.size()));
+    for (Member& member : members)
+      if (member.communicator().identity() == one.identity())
+        ranks[static_cast<size_t>(member.communicator().rank())] = &member;
+    std::vector<std::span<const Message>> messages;
+    for (const Member* member : ranks)
+      if (member != nullptr) messages.emplace_back(member->messages);
+    if (messages.size() != ranks.size()) continue;
+    std::vector<FusedCall> calls = fuse_exchange(messages);
+    for (size_t r = 0; r < calls.size(); ++r) ranks[r]->exchange = std::move(calls[r]);
   }
-  return {};
 }
 
 // Ranks of one thread wait for each other, so each gets a thread of its own.
 Status run_members(std::vector<Member>& members) {
   if (members.size() == 1) return run_member(members[0]);
+  fuse_exchanges(members);
   std::vector<Status> statuses(members.size());
   std::vector<std::thread> threads;
   for (size_t i = 0; i < members.size(); ++i)
@@ -69,18 +103,8 @@ Status add_to_group(std::shared_ptr<Handle> handle, const purlin_call& call,
                     purlin_stream_t stream) {
   const int n = handle->communicator->size();
   auto facts = check_call(call, n, handle->communicator->rank());
-  if (!facts) {
-    if (group.error.is_ok()) group.error = facts.status();
-    return facts.status();
-  }
-  Member* member = nullptr;
-  for (Member& m : group.members)
-    if (m.handle == handle) member = &m;
-  if (member == nullptr) {
-    group.members.push_back({std::move(handle), {}});
-    member = &group.members.back();
-  }
-  Queued& queued = member->calls.emplace_back();
+  if (!facts) return note_error(facts.status());
+  Queued& queued = member_of(std::move(handle)).calls.emplace_back();
   queued.call = call;
   queued.stream = stream;
   if (call.counts_on_device == 0) {
@@ -93,6 +117,13 @@ Status add_to_group(std::shared_ptr<Handle> handle, const purlin_call& call,
     queued.scalar.assign(bytes, bytes + accumulator_bytes(call.dtype));
     queued.call.scalar = queued.scalar.data();
   }
+  return {};
+}
+
+Status add_to_group(std::shared_ptr<Handle> handle, const Message& message) {
+  const Status status = check_message(message, handle->communicator->size());
+  if (!status.is_ok()) return note_error(status);
+  member_of(std::move(handle)).messages.push_back(message);
   return {};
 }
 

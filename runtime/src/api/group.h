@@ -12,4 +12,6 @@ bool in_group();
 // PURLIN_INVALID_ARGUMENT for arguments that can be seen to be wrong already.
 Status add_to_group(std::shared_ptr<Handle> handle, const purlin_call& call, purlin_stream_t stream);
 
+Status add_to_group(std::shared_ptr<Handle> handle, const Message& message);
+
 }  // namespace purlin

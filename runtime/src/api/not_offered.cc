@@ -13,12 +13,6 @@ purlin_status not_offered(const char* what, const char* instead) {
 
 extern "C" {
 
-purlin_status purlin_send(const void*, uint64_t, purlin_dtype, int, purlin_comm_t, purlin_stream_t) {
-  return not_offered("purlin_send", "use purlin_all_to_all_v, with counts of 0 for other pairs");
-}
-purlin_status purlin_recv(void*, uint64_t, purlin_dtype, int, purlin_comm_t, purlin_stream_t) {
-  return not_offered("purlin_recv", "use purlin_all_to_all_v, with counts of 0 for other pairs");
-}
 purlin_status purlin_mem_alloc(void** out, uint64_t) {
   if (out != nullptr) *out = nullptr;
   return not_offered("purlin_mem_alloc", "host ranks take any memory");

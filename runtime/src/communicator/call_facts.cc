@@ -102,6 +102,10 @@ Status measure_v(const purlin_call& call, int n, CallFacts* facts) {
   uint64_t other_total = 0;
   uint64_t other_largest = 0;
   if (call.counts_on_device != 0) {
+    if (call.collective != PURLIN_ALL_GATHER_V && call.send_counts == nullptr)
+      return bad("send_counts is null");
+    if (call.collective != PURLIN_REDUCE_SCATTER_V && call.recv_counts == nullptr)
+      return bad("recv_counts is null");
     if (call.bound_total > kMostBytes / es || call.bound_part > call.bound_total)
       return bad(fmt::format("bound_part is {} and bound_total {}: a part is at most the total, and "
                              "the total at most 2^62 bytes", call.bound_part, call.bound_total));

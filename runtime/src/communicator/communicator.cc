@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "communicator/count_bounds.h"
 #include "communicator/prepare.h"
 #include "communicator/selection.h"
 #include "communicator/stop_report.h"
@@ -26,12 +27,12 @@ Result<purlin_device_facts> device_facts(const CommunicatorSetup& setup) {
   return plugin::host_device_facts();
 }
 
-// Largest pair that packets carry in an all_to_all_v: as all_to_all would if all pairs were like it.
-uint64_t pair_limit(const policy::ChoiceTable& choices, int nranks) {
+// Largest size that takes the latency path.
+uint64_t latency_limit(const policy::ChoiceTable& choices, purlin_collective collective) {
   uint64_t limit = 0;
-  for (const auto& entry : choices.entries(PURLIN_ALL_TO_ALL_V)) {
+  for (const auto& entry : choices.entries(collective)) {
     if (!entry.choice || entry.choice->path.value != PURLIN_PATH_LATENCY) break;
-    limit = entry.up_to / static_cast<uint64_t>(nranks);
+    limit = entry.up_to;
   }
   return limit;
 }
@@ -122,12 +123,16 @@ Status Communicator::agree_on_wire() {
 
 Status Communicator::make_backend() {
   const policy::Policy& policy = policy_.policy;
-  wire_.config = wire_config(policy, size());
+  wire_.message_limit = std::min(latency_limit(*choices_, PURLIN_SEND_RECV),
+                                 policy::packet_capacity(policy, PURLIN_SEND_RECV, size(), false));
+  wire_.config = wire_config(policy, size(), wire_.message_limit);
   wire_.map = snac::map_wire(wire_.config);
   wire_.checking = policy.checking.value;
   wire_.limits = atom_.descriptor->limits;
   wire_.timeout_ns = static_cast<uint64_t>(policy.wait_timeout.value.count()) * 1'000'000;
-  wire_.pair_limit = pair_limit(*choices_, size());
+  // What packets carry of a pair in an all_to_all_v: as all_to_all would if all pairs were like it.
+  wire_.pair_limit =
+      latency_limit(*choices_, PURLIN_ALL_TO_ALL_V) / static_cast<uint64_t>(size());
   auto backend = make_host_backend(
       BackendOptions{wire_.config, name_}, *atom_.descriptor->host,
       snac::HostPatience{policy.host_wait.spins.value, policy.host_wait.yields.value},
@@ -135,6 +140,7 @@ Status Communicator::make_backend() {
   if (!backend) return backend.status();
   backend_ = std::move(*backend);
   backend_->prepare(&launch_.params);
+  backend_->prepare_pairs(&pair_launch_.params);
   return {};
 }
 
@@ -175,24 +181,75 @@ Result<Launch*> Communicator::prepare(const CallFacts& facts) {
 
 Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
   const std::lock_guard lock(call_mutex_);
-  if (stopped()) {
-    const Status status = report();
-    if (!told_) {  // a peer stopped us between two calls: this is the first that our caller hears
-      told_ = true;
-      return status;
-    }
-    return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
+  PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  return carry_out(check_call(call, size(), rank()), {&call, stream});
+}
+
+Status Communicator::run(std::span<const Message> messages, std::span<const GroupCall> calls,
+                         const FusedCall* exchange) {
+  const std::lock_guard lock(call_mutex_);
+  PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  if (exchange != nullptr)
+    PURLIN_RETURN_IF_ERROR(carry_out(exchange->facts(), {&exchange->call, messages[0].stream}));
+  else if (!messages.empty())
+    PURLIN_RETURN_IF_ERROR(send_and_receive(messages));
+  while (!calls.empty()) {
+    const auto fused = fuse_rooted(calls, size(), rank());
+    PURLIN_RETURN_IF_ERROR(fused ? carry_out(fused->facts(), calls[0])
+                                 : carry_out(check_call(*calls[0].call, size(), rank()), calls[0]));
+    calls = calls.subspan(fused ? static_cast<size_t>(size()) : 1);
   }
-  auto facts = check_call(call, size(), rank());
+  return {};
+}
+
+Status Communicator::tell_if_stopped() {
+  if (!stopped()) return {};
+  const Status status = report();
+  if (!told_) {  // a peer stopped us between two calls: this is the first that our caller hears
+    told_ = true;
+    return status;
+  }
+  return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
+}
+
+Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& call) {
+  if (facts && facts->call->counts_on_device != 0 && device_kind_ == PURLIN_DEVICE_HOST) {
+    if (const auto excess = above_bound(*facts, size())) return stop_for(*excess, *facts);
+  }
   Result<Launch*> launch = facts ? prepare(*facts) : Result<Launch*>(facts.status());
   if (!launch) {
     backend_->refuse_next();
     return launch.status().with_context(fmt::format("{} on rank {} of communicator {}",
-                                                    collective_text(call.collective), rank(), name_));
+                                                    collective_text(call.call->collective), rank(),
+                                                    name_));
   }
-  (*launch)->stream = stream;
-  Status status = backend_->launch(**launch);
-  if (status.is_ok()) return status;
+  (*launch)->stream = call.stream;
+  return finish(backend_->launch(**launch));
+}
+
+Status Communicator::send_and_receive(std::span<const Message> messages) {
+  const Status prepared = prepare_messages(messages, wire_, size(), rank(), &pair_launch_);
+  if (!prepared.is_ok())
+    return prepared.with_context(fmt::format("messages on rank {} of communicator {}", rank(), name_));
+  return finish(backend_->launch_pairs(pair_launch_));
+}
+
+// An error of the launch itself goes to the caller, whatever stopped the rank into the report.
+Status Communicator::finish(const Status& launched) {
+  if (launched.is_ok() || launched.code() != PURLIN_BROKEN) return launched;
+  told_ = true;
+  return report();
+}
+
+// Peers wait in this call already, so they have to be stopped.
+Status Communicator::stop_for(const Excess& excess, const CallFacts& facts) {
+  snac::StopRecord record;
+  record.kind = snac::StopKind::kCountBound;
+  record.rank = record.peer = static_cast<snac::u32>(rank());
+  record.expected_call = describe(facts);
+  record.expected_bytes = excess.bound;
+  record.found_bytes = excess.found;
+  backend_->stop(record);
   told_ = true;
   return report();
 }

@@ -8,6 +8,9 @@
 #include <string>
 
 #include "communicator/backend.h"
+#include "communicator/count_bounds.h"
+#include "communicator/fusion.h"
+#include "communicator/messages.h"
 #include "communicator/prepare.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
@@ -39,6 +42,8 @@ class Communicator {
   const std::string& name() const { return name_; }
   purlin_device_kind device_kind() const { return device_kind_; }
   int device_ordinal() const { return -1; }  // host ranks have none
+  // The same for all ranks of this communicator, and for no other.
+  const Identity& identity() const { return rendezvous_->identity(); }
   const policy::Found& policy() const { return policy_; }
   const plugin::Catalogue& catalogue() const { return catalogue_; }
   const plugin::BoundAtom& atom() const { return atom_; }
@@ -46,6 +51,10 @@ class Communicator {
   // Carries out one call; calls of all threads are serialized. An error of the arguments changes
   // nothing; any other breaks the communicator on all ranks.
   Status run(const purlin_call& call, purlin_stream_t stream);
+  // What a group holds: first all messages in one launch, or the `exchange` that stands for them, then
+  // the calls in order, those that can be fused as one. No other call comes between.
+  Status run(std::span<const Message> messages, std::span<const GroupCall> calls,
+             const FusedCall* exchange = nullptr);
   // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key);
   // From any thread, never blocks.
@@ -59,6 +68,11 @@ class Communicator {
   Status find_parts(const CommunicatorSetup& setup);
   Status agree_on_wire();
   Status make_backend();
+  Status tell_if_stopped();
+  Status send_and_receive(std::span<const Message> messages);
+  Status carry_out(const Result<CallFacts>& facts, const GroupCall& call);
+  Status finish(const Status& launched);
+  Status stop_for(const Excess& excess, const CallFacts& facts);
   Result<Launch*> prepare(const CallFacts& facts);
   Status choose_for(const CallFacts& facts, const policy::Choice** choice);
   Status report();
@@ -79,6 +93,7 @@ class Communicator {
 
   std::mutex call_mutex_;
   Launch launch_;
+  PairLaunch pair_launch_;
   bool told_ = false;  // the caller of `run` has been given the error that broke the communicator
   std::mutex broken_mutex_;
   Status broken_;

@@ -36,6 +36,8 @@ uint64_t count_for_descriptor(const CallFacts& facts) {
   switch (facts.collective) {
     case snac::Collective::kAllGatherV:
     case snac::Collective::kReduceScatterV:
+      // The parts are compared pair by pair; a bound decides the path, so it must be one bound.
+      return facts.call->counts_on_device != 0 ? facts.call->bound_total : 0;
     case snac::Collective::kAllToAllV:
       return 0;  // pairs compare their own bytes
     default:
@@ -50,10 +52,7 @@ uint32_t root_of(const CallFacts& facts) {
 void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch) {
   const purlin_call& call = *facts.call;
   CallParams& p = launch->params;
-  const uint32_t root = root_of(facts);
-  p.descriptor = snac::describe_call(facts.collective, static_cast<snac::u32>(call.dtype),
-                                     facts.reduces ? static_cast<snac::u32>(call.op) : 0, root,
-                                     count_for_descriptor(facts));
+  p.descriptor = describe(facts);
   p.in = static_cast<const snac::u8*>(call.send);
   p.out = static_cast<snac::u8*>(call.recv);
   p.timeout_ns = wire.timeout_ns;
@@ -126,6 +125,13 @@ Status set_path(const CallFacts& facts, const policy::Choice& choice, const Wire
 }
 
 }  // namespace
+
+uint64_t describe(const CallFacts& facts) {
+  const purlin_call& call = *facts.call;
+  return snac::describe_call(facts.collective, static_cast<snac::u32>(call.dtype),
+                             facts.reduces ? static_cast<snac::u32>(call.op) : 0, root_of(facts),
+                             count_for_descriptor(facts));
+}
 
 Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
                       int nranks, int rank, Launch* launch) {

@@ -12,8 +12,12 @@ struct WireFacts {
   bool checking = true;
   uint64_t timeout_ns = 0;
   const purlin_atom_limits* limits = nullptr;  // of the bound Atom: its defaults
-  uint64_t pair_limit = 0;  // all_to_all_v: pairs of at most so many bytes use packets
+  uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets
+  uint64_t message_limit = 0;  // the same for messages between two ranks
 };
+
+// The call in 64 bits, see snac/call.h.
+uint64_t describe(const CallFacts& facts);
 
 // Fills `launch` (its params.peers and map are set) for `facts`. Which protocol serves follows from
 // the choice and from what every rank knows; PURLIN_UNSUPPORTED when a forced path cannot carry the

@@ -16,13 +16,34 @@ bool copying(uint32_t collective) {
          collective != PURLIN_CUSTOM;
 }
 
+bool is_message(const StopRecord& record) {
+  return snac::described_collective(record.expected_call) == PURLIN_SEND_RECV;
+}
+
 std::string position(const StopRecord& record) {
+  if (is_message(record))
+    return fmt::format("in {} {}, sequence number {} of that pair, chunk {}",
+                       record.step == 0 ? "sending" : "receiving",
+                       describe_descriptor(record.expected_call), record.epoch, record.chunk);
   return fmt::format("in {}, epoch {}, step {}, chunk {}", describe_descriptor(record.expected_call),
                      record.epoch, record.step + 1, record.chunk);
 }
 
 std::string bytes_text(const StopRecord& record, bool expected) {
   return fmt::format("{} bytes", expected ? record.expected_bytes : record.found_bytes);
+}
+
+std::string message_mismatch(const StopRecord& record, const std::string& rank,
+                             const std::string& peer) {
+  if (snac::described_collective(record.found_call) == PURLIN_SEND_RECV)
+    return fmt::format("ranks disagree about sequence number {} of a pair: {} receives {} ({}), {} sends {} "
+                       "({}); state the same count and dtype on both",
+                       record.epoch, rank, describe_descriptor(record.expected_call),
+                       bytes_text(record, true), peer, describe_descriptor(record.found_call),
+                       bytes_text(record, false));
+  return fmt::format("ranks disagree about the order of calls: {} waits for {}, {}, and {} makes {}; "
+                     "make calls in an order that all ranks can follow, or in one group",
+                     rank, peer, position(record), peer, describe_descriptor(record.found_call));
 }
 
 Status status_of(const StopRecord& record, const std::string& where, const DescribeRank& describe) {
@@ -35,6 +56,7 @@ Status status_of(const StopRecord& record, const std::string& where, const Descr
                                 "doing, or raise the policy's timeouts.wait", where, rank, peer,
                                 position(record)));
     case StopKind::kMismatch:
+      if (is_message(record)) return Status(PURLIN_MISMATCH, where + message_mismatch(record, rank, peer));
       return Status(
           PURLIN_MISMATCH,
           fmt::format("{}ranks disagree about call {}: {} makes {}, expecting {} from {}; {} makes {}, "
@@ -75,9 +97,12 @@ std::string describe_descriptor(uint64_t call) {
   const auto dtype = static_cast<int>(snac::described_dtype(call));
   std::string text = collective_text(static_cast<int>(collective));
   if (collective == PURLIN_BARRIER) return text;
+  if (collective == PURLIN_SEND_RECV) text = "a message";
+  const uint64_t count = snac::described_count(call);
   const bool listed = collective >= PURLIN_ALL_GATHER_V && collective <= PURLIN_ALL_TO_ALL_V;
-  if (listed) text += fmt::format(" of {}", dtype_text(dtype));
-  else text += fmt::format(" of {} {}", snac::described_count(call), dtype_text(dtype));
+  if (listed && count != 0) text += fmt::format(" of {}, at most {}", dtype_text(dtype), count);
+  else if (listed) text += fmt::format(" of {}", dtype_text(dtype));
+  else text += fmt::format(" of {} {}", count, dtype_text(dtype));
   if (!copying(collective))
     text += fmt::format(", {}", op_text(static_cast<int>(snac::described_op(call))));
   if (collective >= PURLIN_BROADCAST && collective <= PURLIN_GATHER)

@@ -6,7 +6,9 @@
 
 namespace purlin {
 
-inline snac::WireConfig wire_config(const policy::Policy& policy, int nranks) {
+// `message_limit`: most bytes of a message between two ranks that goes by packets.
+inline snac::WireConfig wire_config(const policy::Policy& policy, int nranks,
+                                    uint64_t message_limit = 0) {
   snac::WireConfig config;
   config.nranks = static_cast<snac::u32>(nranks);
   config.max_ctas = policy::kMaxCtas;
@@ -14,6 +16,8 @@ inline snac::WireConfig wire_config(const policy::Policy& policy, int nranks) {
   config.throughput_bytes = policy.staging.throughput_bytes.value;
   config.pair_slots = policy.staging.pair_slots.value;
   config.pair_slot_bytes = static_cast<snac::u32>(policy.staging.pair_bytes.value);
+  config.pair_packet_bytes =
+      static_cast<snac::u32>(snac::divide_up(message_limit, 8) * sizeof(purlin_packet));
   return config;
 }
 
