@@ -52,6 +52,7 @@ static_assert(sizeof(StopRecord) == 64);
 
 // Values of Control::stop beyond 1 + the rank that says so.
 inline constexpr u32 kStopPeerLost = 0x4000'0000;  // the host noticed that a process is gone
+inline constexpr u32 kStopAborted = 0x2000'0000;   // + the rank whose host asked for the end
 
 // A peer that refuses its call and makes a right one next is no error: it gets this long.
 inline constexpr u64 kRefusalGraceNs = 1'000'000'000;

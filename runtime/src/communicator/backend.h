@@ -2,12 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "communicator/launch.h"
 #include "communicator/pair_launch.h"
 #include "rendezvous/rendezvous.h"
 
 namespace purlin {
+
+class CudaDevice;
+struct CtaWish;
+struct ProgramNeed;
 
 // One rank's device side. Calls of one object are serialized by the communicator, but for `stop`.
 class Backend {
@@ -23,6 +28,10 @@ class Backend {
   // has none.
   virtual void prepare_pairs(snac::PairParams* params) const;
   virtual Status launch_pairs(const PairLaunch& launch);
+  // Whether 16-byte packets arrive whole between all ranks.
+  virtual bool packets() const { return true; }
+  // Makes device programs ahead of the calls that need them. Host ranks need none.
+  virtual Status make_programs(const std::vector<ProgramNeed>&) { return {}; }
   // Own Control as the host reads it, and a peer's or nullptr.
   virtual snac::Control* control(int rank) const = 0;
   // Leaves `record`, stops this rank and tells all peers. From any thread.
@@ -44,5 +53,13 @@ Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options
                                                    const purlin_host_atom& atom,
                                                    snac::HostPatience patience,
                                                    Rendezvous& rendezvous);
+
+// Collective. One rank a GPU, or several as threads of one process. `atom` is a CUDA Atom; `programs`
+// are loaded before anything can be launched. `rendezvous` outlives the backend.
+Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options,
+                                                   std::shared_ptr<const CudaDevice> device,
+                                                   const purlin_atom_descriptor& atom,
+                                                   const std::vector<ProgramNeed>& programs,
+                                                   const CtaWish& wish, Rendezvous& rendezvous);
 
 }  // namespace purlin

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include "communicator/count_bounds.h"
+#include "communicator/device_choice.h"
+#include "communicator/policy_programs.h"
+#include "communicator/cuda_grid.h"
 #include "communicator/prepare.h"
 #include "communicator/selection.h"
 #include "communicator/stop_report.h"
@@ -18,14 +21,6 @@ namespace purlin {
 namespace {
 
 constexpr auto kLocalCreateLimit = std::chrono::milliseconds(600'000);
-
-Result<purlin_device_facts> device_facts(const CommunicatorSetup& setup) {
-  if (setup.options.device_kind == PURLIN_DEVICE_CUDA)
-    return Status(PURLIN_UNSUPPORTED,
-                  "device_kind PURLIN_DEVICE_CUDA: this build carries out calls on host ranks only; "
-                  "use PURLIN_DEVICE_HOST");
-  return plugin::host_device_facts();
-}
 
 // Largest size that takes the latency path.
 uint64_t latency_limit(const policy::ChoiceTable& choices, purlin_collective collective) {
@@ -79,16 +74,18 @@ Status Communicator::set_up(const CommunicatorSetup& setup) {
 }
 
 Status Communicator::find_parts(const CommunicatorSetup& setup) {
-  auto facts = device_facts(setup);
-  if (!facts) return facts.status();
+  auto device = device_for(setup.options, setup.nranks);
+  if (!device) return device.status();
+  device_ = *std::move(device);
+  const purlin_device_facts facts = device_ ? device_->facts() : plugin::host_device_facts();
   policy::Request request;
   if (setup.options.policy_path != nullptr) request.path = setup.options.policy_path;
   if (setup.options.policy_text != nullptr) request.text = setup.options.policy_text;
-  auto found = policy::find_policy(*facts, request);
+  auto found = policy::find_policy(facts, request);
   if (!found) return found.status();
   policy_ = *std::move(found);
   policy::apply_options(policy_.policy, setup.options);
-  catalogue_ = plugin::discover(plugin_selection(policy_.policy), *facts);
+  catalogue_ = plugin::discover(plugin_selection(policy_.policy), facts);
   plugin::Need need;
   need.capabilities |= PURLIN_CAP_REDUCE;
   need.sources = static_cast<uint32_t>(setup.nranks);
@@ -98,7 +95,9 @@ Status Communicator::find_parts(const CommunicatorSetup& setup) {
   policy::Bound bound;
   bound.limits = atom_.descriptor->limits;
   bound.atom = atom_.descriptor->name;
-  bound.memory_bytes = facts->memory_bytes;
+  bound.cuda = device_ != nullptr;
+  bound.shared_bytes_per_block = facts.shared_bytes_per_block;
+  bound.memory_bytes = facts.memory_bytes;
   PURLIN_RETURN_IF_ERROR(policy::check_against(policy_.policy, bound, setup.nranks));
   choices_ = std::make_unique<policy::ChoiceTable>(
       policy_.policy, setup.nranks,
@@ -133,15 +132,28 @@ Status Communicator::make_backend() {
   // What packets carry of a pair in an all_to_all_v: as all_to_all would if all pairs were like it.
   wire_.pair_limit =
       latency_limit(*choices_, PURLIN_ALL_TO_ALL_V) / static_cast<uint64_t>(size());
-  auto backend = make_host_backend(
-      BackendOptions{wire_.config, name_}, *atom_.descriptor->host,
-      snac::HostPatience{policy.host_wait.spins.value, policy.host_wait.yields.value},
-      *rendezvous_);
+  auto backend = backend_for(BackendOptions{wire_.config, name_});
   if (!backend) return backend.status();
   backend_ = std::move(*backend);
   backend_->prepare(&launch_.params);
   backend_->prepare_pairs(&pair_launch_.params);
+  wire_.packets = backend_->packets();
   return {};
+}
+
+Result<std::unique_ptr<Backend>> Communicator::backend_for(const BackendOptions& options) {
+  const policy::Policy& policy = policy_.policy;
+  if (device_ == nullptr)
+    return make_host_backend(
+        options, *atom_.descriptor->host,
+        snac::HostPatience{policy.host_wait.spins.value, policy.host_wait.yields.value},
+        *rendezvous_);
+  CtaWish wish;
+  wish.budget = policy.cta_budget.value;
+  wish.throughput = most_ctas(*choices_);
+  return make_cuda_backend(options, device_, *atom_.descriptor,
+                           programs_of(policy, *choices_, *wire_.limits, size()), wish,
+                           *rendezvous_);
 }
 
 Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** choice) {
@@ -224,7 +236,13 @@ Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& 
                                                     name_));
   }
   (*launch)->stream = call.stream;
-  return finish(backend_->launch(**launch));
+  const Status launched = backend_->launch(**launch);
+  if (!launched.is_ok() && launched.code() != PURLIN_BROKEN) {  // nothing was enqueued
+    backend_->refuse_next();
+    return launched.with_context(fmt::format("{} on rank {} of communicator {}",
+                                             collective_text(call.call->collective), rank(), name_));
+  }
+  return finish(launched);
 }
 
 Status Communicator::send_and_receive(std::span<const Message> messages) {

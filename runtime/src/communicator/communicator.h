@@ -12,6 +12,7 @@
 #include "communicator/fusion.h"
 #include "communicator/messages.h"
 #include "communicator/prepare.h"
+#include "device/cuda_device.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
 #include "policy/choose.h"
@@ -40,8 +41,10 @@ class Communicator {
   int rank() const { return rendezvous_->rank(); }
   int size() const { return rendezvous_->size(); }
   const std::string& name() const { return name_; }
-  purlin_device_kind device_kind() const { return device_kind_; }
-  int device_ordinal() const { return -1; }  // host ranks have none
+  purlin_device_kind device_kind() const {
+    return device_ ? PURLIN_DEVICE_CUDA : PURLIN_DEVICE_HOST;
+  }
+  int device_ordinal() const { return device_ ? device_->ordinal() : -1; }  // host ranks have none
   // The same for all ranks of this communicator, and for no other.
   const Identity& identity() const { return rendezvous_->identity(); }
   const policy::Found& policy() const { return policy_; }
@@ -73,13 +76,14 @@ class Communicator {
   Status carry_out(const Result<CallFacts>& facts, const GroupCall& call);
   Status finish(const Status& launched);
   Status stop_for(const Excess& excess, const CallFacts& facts);
+  Result<std::unique_ptr<Backend>> backend_for(const BackendOptions& options);
   Result<Launch*> prepare(const CallFacts& facts);
   Status choose_for(const CallFacts& facts, const policy::Choice** choice);
   Status report();
   bool stopped() const;
 
   std::string name_;
-  purlin_device_kind device_kind_ = PURLIN_DEVICE_HOST;
+  std::shared_ptr<const CudaDevice> device_;  // null: host ranks
   CommunicatorSetup setup_;
   std::string policy_path_, policy_text_;  // as given, for splits
   std::unique_ptr<Rendezvous> rendezvous_;

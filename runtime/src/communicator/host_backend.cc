@@ -1,8 +1,7 @@
 #include <array>
-#include <span>
 
 #include "communicator/backend.h"
-#include "memory/shared_memory.h"
+#include "communicator/shared_table.h"
 #include "snac/host_pairs.h"
 #include "snac/host_run.h"
 
@@ -101,35 +100,16 @@ class HostBackend : public Backend {
   uint64_t epoch_ = 0;
 };
 
-// One file for all ranks, made by rank 0: one descriptor each, whether ranks are threads or not.
-Result<SharedMemory> share_memory(const BackendOptions& options, Rendezvous& rendezvous) {
-  const uint64_t bytes = control_bytes(options.wire.nranks) +
-                         snac::map_wire(options.wire).total * options.wire.nranks;
-  if (rendezvous.rank() != 0) {
-    PURLIN_RETURN_IF_ERROR(rendezvous.agree(Status::ok()));
-    auto fds = rendezvous.broadcast_fds(0, {});
-    if (!fds) return fds.status();
-    return SharedMemory::adopt(std::move((*fds)[0]), bytes);
-  }
-  auto memory = SharedMemory::create("purlin " + options.name, bytes);
-  PURLIN_RETURN_IF_ERROR(rendezvous.agree(memory.status()));
-  if (!memory) return memory.status();
-  const int fd = memory->fd();
-  auto fds = rendezvous.broadcast_fds(0, std::span<const int>(&fd, 1));
-  if (!fds) return fds.status();
-  return std::move(*memory);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options,
                                                    const purlin_host_atom& atom,
                                                    snac::HostPatience patience,
                                                    Rendezvous& rendezvous) {
-  auto memory = share_memory(options, rendezvous);
-  PURLIN_RETURN_IF_ERROR(rendezvous.agree(memory.status()));
+  const uint64_t bytes = control_bytes(options.wire.nranks) +
+                         snac::map_wire(options.wire).total * options.wire.nranks;
+  auto memory = share_table("purlin " + options.name, bytes, rendezvous);
   if (!memory) return memory.status();
-  memory->close_fd();
   memory->populate();
   return std::unique_ptr<Backend>(std::make_unique<HostBackend>(
       std::move(*memory), options, atom, patience, rendezvous));

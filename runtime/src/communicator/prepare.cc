@@ -59,7 +59,6 @@ void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch)
   p.exchange_in_place = facts.in_place && facts.collective == snac::Collective::kAllToAll;
 }
 
-// A setting of 0 means the Atom's own default.
 uint32_t or_default(uint32_t value, uint32_t otherwise) { return value != 0 ? value : otherwise; }
 
 void set_constants(const CallFacts& facts, const policy::Choice& choice,
@@ -71,9 +70,7 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice,
   c.nranks = launch->params.nranks;
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
-  c.stages = or_default(choice.stages.value, limits.default_stages);
-  c.stage_bytes = or_default(choice.stage_bytes.value, limits.default_stage_bytes);
-  c.threads = or_default(choice.threads.value, limits.default_threads);
+  set_pipeline(choice, limits, &c);
   launch->params.scaled = 0;
   if (!facts.reduces) return;
   c.dtype = static_cast<uint32_t>(call.dtype);
@@ -94,11 +91,16 @@ Status set_path(const CallFacts& facts, const policy::Choice& choice, const Wire
                 Launch* launch) {
   const purlin_call& call = *facts.call;
   CallParams& p = launch->params;
-  const uint64_t capacity = snac::packet_capacity(p.map, launch->transformation);
+  if (!wire.packets && call.path == PURLIN_PATH_LATENCY)
+    return Status(PURLIN_UNSUPPORTED,
+                  "path latency was asked for, but packets arrive whole only on one GPU and over "
+                  "NVLink, and some ranks are joined otherwise; use path auto or throughput");
+  const uint64_t capacity =
+      wire.packets ? snac::packet_capacity(p.map, launch->transformation) : 0;
   bool packets = choice.path.value == PURLIN_PATH_LATENCY;
   if (facts.collective == snac::Collective::kAllToAllV) {
     // Each pair chooses from the bytes that both its ends know.
-    launch->packets = call.path != PURLIN_PATH_THROUGHPUT;
+    launch->packets = wire.packets && call.path != PURLIN_PATH_THROUGHPUT;
     launch->chunks = true;
     p.pair_limit = !launch->packets                      ? 0
                    : call.path == PURLIN_PATH_LATENCY ? capacity
@@ -109,7 +111,7 @@ Status set_path(const CallFacts& facts, const policy::Choice& choice, const Wire
                       facts.collective == snac::Collective::kReduceScatterV;
   const uint64_t longest =
       listed ? facts.largest_part : snac::longest_pair(launch->transformation, p);
-  const bool fits = longest <= capacity && packets_can_cut(*launch);
+  const bool fits = wire.packets && longest <= capacity && packets_can_cut(*launch);
   if (packets && !fits) {
     if (call.path == PURLIN_PATH_LATENCY)
       return Status(PURLIN_UNSUPPORTED,
@@ -131,6 +133,13 @@ uint64_t describe(const CallFacts& facts) {
   return snac::describe_call(facts.collective, static_cast<snac::u32>(call.dtype),
                              facts.reduces ? static_cast<snac::u32>(call.op) : 0, root_of(facts),
                              count_for_descriptor(facts));
+}
+
+void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits,
+                  purlin_constants* constants) {
+  constants->stages = or_default(choice.stages.value, limits.default_stages);
+  constants->stage_bytes = or_default(choice.stage_bytes.value, limits.default_stage_bytes);
+  constants->threads = or_default(choice.threads.value, limits.default_threads);
 }
 
 Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,

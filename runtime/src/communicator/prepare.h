@@ -12,12 +12,17 @@ struct WireFacts {
   bool checking = true;
   uint64_t timeout_ns = 0;
   const purlin_atom_limits* limits = nullptr;  // of the bound Atom: its defaults
+  bool packets = true;         // 16-byte packets arrive whole between all ranks
   uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets
   uint64_t message_limit = 0;  // the same for messages between two ranks
 };
 
 // The call in 64 bits, see snac/call.h.
 uint64_t describe(const CallFacts& facts);
+
+// The pipeline that a choice asks for; a setting of 0 means the Atom's own default.
+void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits,
+                  purlin_constants* constants);
 
 // Fills `launch` (its params.peers and map are set) for `facts`. Which protocol serves follows from
 // the choice and from what every rank knows; PURLIN_UNSUPPORTED when a forced path cannot carry the

@@ -51,6 +51,8 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
   setup.address =
       address_of_members(members[0].identity, members[0].token, rendezvous_->token_used());
   setup.name = fmt::format("{}/{}", name_, color);
+  setup.options.device_kind = device_kind();  // whatever has become current since
+  setup.options.device_ordinal = device_ordinal();
   setup.options.policy_path = policy_path_.empty() ? nullptr : policy_path_.c_str();
   setup.options.policy_text = policy_text_.empty() ? nullptr : policy_text_.c_str();
   return create(setup);

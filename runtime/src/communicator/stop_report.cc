@@ -126,6 +126,11 @@ Status report_stop(const snac::Control& own, int rank, int lost, const std::stri
                   fmt::format("{}{} is gone{}", where,
                               lost >= 0 ? describe(lost) : std::string("a peer's process"), stood));
   }
+  if (stop >= snac::kStopAborted) {
+    const int asker = static_cast<int>(stop - snac::kStopAborted);
+    return Status(PURLIN_ABORTED,
+                  fmt::format("{}{} called purlin_comm_abort{}", where, describe(asker), stood));
+  }
   const int teller = static_cast<int>(stop) - 1;
   const snac::Control* other = control_of(teller);
   if (other == nullptr || !has_record(*other))

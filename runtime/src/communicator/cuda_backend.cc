@@ -1,0 +1,235 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "communicator/backend.h"
+#include "communicator/cuda_grid.h"
+#include "communicator/cuda_programs.h"
+#include "communicator/cuda_wire.h"
+#include "communicator/stop_report.h"
+#include "device/call_order.h"
+#include "device/capture.h"
+#include "memory/buffer_origin.h"
+
+namespace purlin {
+namespace {
+
+using DeviceParams = snac::CallParamsOf<kDeviceRanks>;
+
+DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, const Ctas& ctas) {
+  DeviceParams d;
+  d.nranks = p.nranks;
+  d.rank = p.rank;
+  d.epoch_words = epoch_words;
+  d.scaled = p.scaled;
+  d.exchange_in_place = p.exchange_in_place;
+  std::copy(ctas.roles.begin(), ctas.roles.end(), d.ctas);
+  d.pair_limit = p.pair_limit;
+  d.descriptor = p.descriptor;
+  d.timeout_ns = p.timeout_ns;
+  d.scalar = p.scalar;
+  d.in = p.in;
+  d.out = p.out;
+  d.geometry = p.geometry;
+  d.map = p.map;
+  d.own = p.own;
+  d.share_bytes = p.share_bytes;
+  d.part_bytes = p.part_bytes;
+  d.controls = p.controls;
+  for (uint32_t r = 0; r < p.nranks; ++r) {
+    d.peers[r] = p.peers[r];
+    d.send_signature[r] = p.send_signature[r];
+    d.receive_signature[r] = p.receive_signature[r];
+    for (uint32_t step = 0; step < 2; ++step) {
+      d.send[step][r] = p.send[step][r];
+      d.receive[step][r] = p.receive[step][r];
+    }
+  }
+  return d;
+}
+
+class CudaBackend : public Backend {
+ public:
+  CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
+              const purlin_atom_descriptor& atom, CudaWire wire, CudaPrograms programs,
+              std::unique_ptr<BudgetClaim> claim, std::unique_ptr<CallOrder> order, CtaLimits limits,
+              Rendezvous& rendezvous)
+      : device_(std::move(device)), map_(snac::map_wire(options.wire)),
+        epoch_words_(options.wire.max_ctas), atom_(atom), wire_(std::move(wire)),
+        programs_(std::move(programs)), claim_(std::move(claim)), order_(std::move(order)),
+        limits_(limits), rendezvous_(rendezvous) {
+    rendezvous_.liveness().set_abort_word(
+        reinterpret_cast<std::atomic<uint32_t>*>(&control(rendezvous_.rank())->stop),
+        snac::kStopPeerLost);
+  }
+  ~CudaBackend() override { rendezvous_.liveness().set_abort_word(nullptr, 0); }
+
+  void prepare(snac::CallParams* params) const override {
+    params->map = map_;
+    params->controls = wire_.device_controls();
+    for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
+  }
+
+  bool packets() const override { return wire_.packets(); }
+
+  // All programs are there before the first kernel is enqueued, and nothing is enqueued when one
+  // cannot be had.
+  Status launch(const Launch& call) override {
+    const auto stream = static_cast<cu::Stream>(call.stream);
+    const Launch* const parts[] = {call.packets ? &call : nullptr, call.chunks ? &call : nullptr};
+    const LoadedProgram* programs[2] = {};
+    for (unsigned i = 0; i < 2; ++i) {
+      if (parts[i] == nullptr) continue;
+      auto program = program_for(kKernels[i], call, stream);
+      if (!program) return program.status();
+      programs[i] = *program;
+    }
+    PURLIN_RETURN_IF_ERROR(check_buffers(call));
+    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
+    for (unsigned i = 0; i < 2; ++i) {
+      if (parts[i] == nullptr) continue;
+      PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
+    }
+    return {};
+  }
+
+  Status make_programs(const std::vector<ProgramNeed>& needs) override {
+    PURLIN_RETURN_IF_ERROR(order_->synchronize());
+    return programs_.make(needs);
+  }
+
+  snac::Control* control(int rank) const override { return wire_.host_controls() + rank; }
+
+  // The device writes records; the host only says who stopped, so that no two write one record.
+  void stop(const snac::StopRecord& record) override {
+    for (int r = 0; r < rendezvous_.size(); ++r) {
+      uint32_t none = 0;
+      __atomic_compare_exchange_n(&control(r)->stop, &none, snac::kStopAborted + record.rank, false,
+                                  __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    }
+  }
+  void refuse_next() override {
+    __atomic_store_n(&control(rendezvous_.rank())->refused, 1, __ATOMIC_RELEASE);
+  }
+  // Kernels end by themselves: with their work, with the stop word, or with their time limit.
+  void drain() override { static_cast<void>(order_->synchronize()); }
+
+ private:
+  static constexpr ProtocolKernel kKernels[] = {ProtocolKernel::kLatency,
+                                                ProtocolKernel::kThroughput};
+
+  Result<const LoadedProgram*> program_for(ProtocolKernel kernel, const Launch& call,
+                                           cu::Stream stream) {
+    const ProgramNeed need = need_of(kernel, call.form, call.constants, call.params.scaled != 0);
+    if (const LoadedProgram* program = programs_.find(need)) return program;
+    auto capture = capture_info(device_->api(), stream);
+    if (!capture) return capture.status();
+    if (capture->id != 0)
+      return Status(PURLIN_INVALID_USAGE,
+                    fmt::format("{} is captured, and its program is not loaded yet, which a capture "
+                                "forbids; make the call once before, call purlin_prepare, or add "
+                                "the dtype and operation to the policy's `programs`",
+                                describe_descriptor(call.params.descriptor)));
+    PURLIN_RETURN_IF_ERROR(make_programs({need}));
+    return programs_.find(need);
+  }
+
+  Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
+                    cu::Stream stream) {
+    auto ctas = kernel == ProtocolKernel::kLatency
+                    ? latency_ctas(call, program.shape().threads, limits_)
+                    : throughput_ctas(call.form, *call.choice, limits_);
+    if (!ctas) return ctas.status();
+    PURLIN_RETURN_IF_ERROR(check_residency(program, ctas->total(), wire_.local_ranks()));
+    DeviceParams params = device_params(call.params, epoch_words_, *ctas);
+    void* parameters[] = {&params};
+    LaunchPlan plan;
+    plan.program = &program;
+    plan.grid = ctas->total();
+    plan.parameters = parameters;
+    plan.programmatic = kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
+    return order_->launch(plan, stream);
+  }
+
+  // Kernels cannot read host memory that the driver does not know.
+  Status check_buffers(const Launch& call) const {
+    const std::pair<const char*, const void*> buffers[] = {{"send", call.params.in},
+                                                           {"recv", call.params.out}};
+    for (const auto& [name, address] : buffers) {
+      if (address == nullptr) continue;
+      auto id = memory_id_of(*device_, address);
+      if (!id) return id.status();
+      if (*id != 0) continue;
+      auto origin = origin_of(*device_, address, 1);
+      if (!origin) return origin.status();
+      if (origin->kind == BufferKind::kHost)
+        return Status(PURLIN_INVALID_ARGUMENT,
+                      fmt::format("{} at {} is host memory that the driver does not know, and this "
+                                  "communicator runs on {}; pass device memory, or create the "
+                                  "communicator on the host device",
+                                  name, address, device_->describe()));
+    }
+    return {};
+  }
+
+  // In the order of making; released the other way round.
+  std::shared_ptr<const CudaDevice> device_;
+  snac::WireMap map_;
+  uint32_t epoch_words_;
+  const purlin_atom_descriptor& atom_;
+  CudaWire wire_;
+  CudaPrograms programs_;
+  std::unique_ptr<BudgetClaim> claim_;
+  std::unique_ptr<CallOrder> order_;
+  CtaLimits limits_;
+  Rendezvous& rendezvous_;
+};
+
+uint64_t identity_number(const Rendezvous& rendezvous) {
+  uint64_t number = 0;
+  std::memcpy(&number, &rendezvous.identity(), std::min(sizeof number, sizeof rendezvous.identity()));
+  return number;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options,
+                                                   std::shared_ptr<const CudaDevice> device,
+                                                   const purlin_atom_descriptor& atom,
+                                                   const std::vector<ProgramNeed>& programs,
+                                                   const CtaWish& wish, Rendezvous& rendezvous) {
+  if (options.wire.nranks > kDeviceRanks)
+    return rendezvous.agree(Status(
+        PURLIN_UNSUPPORTED, fmt::format("{} ranks on GPUs were asked for; device code serves at most "
+                                        "{} ranks of one machine",
+                                        options.wire.nranks, kDeviceRanks)));
+  auto wire = CudaWire::create(device, options.name, options.wire, rendezvous);
+  if (!wire) return wire.status();
+
+  std::unique_ptr<Backend> backend;
+  const Status alone = [&]() -> Status {
+    const CtaLimits limits = cta_limits(*device, wire->local_ranks(), wish);
+    BudgetRequest request;
+    request.communicator = identity_number(rendezvous);
+    request.local_ranks = wire->local_ranks();
+    request.ctas = limits.claimed();
+    request.name = options.name;
+    auto claim = claim_budget(*device, request);
+    if (!claim) return claim.status();
+    auto order = CallOrder::create(device, **claim);
+    if (!order) return order.status();
+    auto made = CudaPrograms::create(device, atom);
+    if (!made) return made.status();
+    PURLIN_RETURN_IF_ERROR(made->make(programs));
+    backend = std::make_unique<CudaBackend>(device, options, atom, std::move(*wire),
+                                            std::move(*made), std::move(*claim),
+                                            std::move(*order), limits, rendezvous);
+    return {};
+  }();
+  PURLIN_RETURN_IF_ERROR(rendezvous.agree(alone));
+  return backend;
+}
+
+}  // namespace purlin

@@ -1,0 +1,77 @@
+#include "communicator/cuda_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "snac/throughput.h"
+
+namespace purlin {
+namespace {
+
+// Beyond these a latency call gains nothing: at 512 threads one pass moves 128 KiB a pair.
+constexpr unsigned kMostLatencyCtas = 32;
+
+}  // namespace
+
+CtaLimits cta_limits(const CudaDevice& device, unsigned local_ranks, const CtaWish& wish) {
+  unsigned share = budget_share(device, local_ranks, false);
+  if (wish.budget != 0) share = std::min(share, wish.budget);
+  CtaLimits limits;
+  limits.latency = std::clamp(share / 2, 1u, kMostLatencyCtas);
+  limits.throughput = std::clamp(wish.throughput, 1u, share);
+  return limits;
+}
+
+Result<Ctas> latency_ctas(const Launch& call, unsigned threads, const CtaLimits& limits) {
+  uint64_t longest = snac::longest_pair(call.transformation, call.params);
+  longest = std::min(longest, call.params.pair_limit);
+  const uint64_t wanted = snac::divide_up(longest, uint64_t{8} * threads);
+  unsigned most = limits.latency;
+  if (call.choice->cta_budget.value != 0) most = std::min(most, call.choice->cta_budget.value);
+  Ctas ctas;
+  ctas.roles[0] = static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, most));
+  return ctas;
+}
+
+Result<Ctas> throughput_ctas(const snac::Form& form, const policy::Choice& choice,
+                             const CtaLimits& limits) {
+  const uint32_t wanted[] = {choice.stage_ctas.value, choice.reduce_ctas.value,
+                             choice.gather_ctas.value};
+  Ctas ctas;
+  unsigned roles = 0;
+  for (uint32_t role = 0; role < 3; ++role) {
+    if (!snac::has_role(form, static_cast<snac::Role>(role))) continue;
+    ctas.roles[role] = std::max(1u, wanted[role]);
+    ++roles;
+  }
+  unsigned most = limits.throughput;
+  if (choice.cta_budget.value != 0) most = std::min(most, choice.cta_budget.value);
+  if (most < roles)
+    return Status(PURLIN_UNSUPPORTED,
+                  fmt::format("a call of {} roles needs a CTA for each, and {} may be resident for "
+                              "this rank; raise cta_budget, or put fewer ranks on the GPU",
+                              roles, most));
+  const unsigned total = ctas.total();
+  if (total <= most) return ctas;
+  for (uint32_t& count : ctas.roles)
+    if (count != 0) count = std::max(1u, count * most / total);
+  while (ctas.total() > most) --*std::max_element(ctas.roles.begin(), ctas.roles.end());
+  return ctas;
+}
+
+ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,
+                    const purlin_constants& constants, bool scaled) {
+  ProgramNeed need;
+  need.kernel = kernel;
+  need.constants.form = form;
+  need.constants.nranks = constants.nranks;
+  need.constants.dtype = static_cast<purlin_dtype>(constants.dtype);
+  need.constants.op = scaled ? PURLIN_PREMUL_SUM : static_cast<purlin_op>(constants.op);
+  need.constants.stages = constants.stages;
+  need.constants.stage_bytes = constants.stage_bytes;
+  need.constants.threads = constants.threads;
+  return need;
+}
+
+}  // namespace purlin

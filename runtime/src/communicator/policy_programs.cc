@@ -1,0 +1,91 @@
+#include "communicator/policy_programs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "communicator/cuda_grid.h"
+#include "communicator/prepare.h"
+
+namespace purlin {
+namespace {
+
+bool is_planned(int collective) {
+  return collective != PURLIN_SEND_RECV && collective != PURLIN_CUSTOM;
+}
+
+class Listing {
+ public:
+  Listing(const policy::Policy& policy, const purlin_atom_limits& limits, int nranks)
+      : policy_(policy), limits_(limits), nranks_(static_cast<uint32_t>(nranks)) {}
+
+  void add(purlin_collective collective, const policy::Choice& choice) {
+    const bool packets = choice.path.value == PURLIN_PATH_LATENCY;
+    // An all_to_all_v uses both kernels, pair by pair.
+    if (packets || collective == PURLIN_ALL_TO_ALL_V) add(ProtocolKernel::kLatency, collective, choice);
+    if (!packets || collective == PURLIN_ALL_TO_ALL_V)
+      add(ProtocolKernel::kThroughput, collective, choice);
+  }
+  std::vector<ProgramNeed> list() const { return {needs_.begin(), needs_.end()}; }
+
+ private:
+  void add(ProtocolKernel kernel, purlin_collective collective, const policy::Choice& choice) {
+    const bool one_shot = collective == PURLIN_ALL_REDUCE && choice.one_shot.value &&
+                          kernel == ProtocolKernel::kLatency;
+    const snac::Transformation t =
+        snac::transformation_of(static_cast<snac::Collective>(collective), one_shot);
+    const auto direction = choice.direction.value == policy::Direction::kPush
+                               ? snac::Direction::kPush
+                               : snac::Direction::kPull;
+    const snac::Geometry geometry =
+        snac::set_geometry(t, nranks_, policy_.staging.throughput_bytes.value, choice.chunk.value,
+                           direction, direction);
+    purlin_constants constants{};
+    constants.nranks = nranks_;
+    constants.op = uint32_t{PURLIN_SUM};
+    set_pipeline(choice, limits_, &constants);
+    const snac::Form form = snac::form_of(t, nranks_, geometry);
+    for (const policy::ProgramRequest& wanted : policy_.programs) {
+      if (form.reduces != (wanted.kind == policy::ProgramKind::kReduce)) continue;
+      if (wanted.ranks && !wanted.ranks->contains(static_cast<int>(nranks_))) continue;
+      const bool scaled = form.reduces && wanted.op == PURLIN_PREMUL_SUM;
+      constants.dtype = static_cast<uint32_t>(wanted.dtype);
+      constants.op = scaled ? uint32_t{PURLIN_SUM} : static_cast<uint32_t>(wanted.op);
+      needs_.insert(need_of(kernel, form, constants, scaled).normalized());
+    }
+  }
+
+  const policy::Policy& policy_;
+  const purlin_atom_limits& limits_;
+  uint32_t nranks_;
+  std::set<ProgramNeed> needs_;
+};
+
+}  // namespace
+
+std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
+                                     const policy::ChoiceTable& choices,
+                                     const purlin_atom_limits& limits, int nranks) {
+  Listing listing(policy, limits, nranks);
+  for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
+    if (!is_planned(c)) continue;
+    const auto collective = static_cast<purlin_collective>(c);
+    for (const auto& entry : choices.entries(collective))
+      if (entry.choice) listing.add(collective, *entry.choice);
+  }
+  return listing.list();
+}
+
+unsigned most_ctas(const policy::ChoiceTable& choices) {
+  unsigned most = 1;
+  for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
+    for (const auto& entry : choices.entries(static_cast<purlin_collective>(c))) {
+      if (!entry.choice) continue;
+      const policy::Choice& choice = *entry.choice;
+      most = std::max(most, choice.stage_ctas.value + choice.reduce_ctas.value +
+                                choice.gather_ctas.value);
+    }
+  }
+  return most;
+}
+
+}  // namespace purlin
