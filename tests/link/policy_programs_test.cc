@@ -1,0 +1,59 @@
+// Every program that the calls of a shipped policy need can be made for its device.
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "communicator/policy_programs.h"
+#include "level.h"
+#include "link/programs.h"
+#include "policy/match.h"
+#include "policy/search.h"
+#include "program/store.h"
+
+using namespace purlin;
+
+namespace {
+
+void check_policy(const std::string& file, const std::string& device, const std::string& atom_name,
+                  int nranks) {
+  const auto facts = policy::device_facts_of(device);
+  REQUIRE(facts.is_ok());
+  policy::Request request;
+  request.path = PURLIN_SOURCE_DIR "/config/" + file;
+  const auto found = policy::find_policy(*facts, request);
+  REQUIRE_MESSAGE(found.is_ok(), found.status().message());
+  const policy::ChoiceTable choices(
+      found->policy, nranks, std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no switch"));
+  const BuiltAtom& atom = built_atom(atom_name);
+  const auto needs = programs_of(found->policy, choices, *atom.descriptor->limits, nranks);
+  CHECK(needs.size() > 10);
+  CHECK(std::set<ProgramNeed>(needs.begin(), needs.end()).size() == needs.size());
+  std::vector<ProgramRequest> requests;
+  for (const ProgramNeed& need : needs) {
+    CHECK_FALSE(need < need.normalized());
+    auto made = protocol_request(need.kernel, need.constants,
+                                 facts->cc_major * 10 + facts->cc_minor, atom.images);
+    REQUIRE_MESSAGE(made.is_ok(), made.status().message());
+    requests.push_back(*std::move(made));
+  }
+  for (const ProgramOutcome& outcome : process_store().get_all(requests))
+    CHECK_MESSAGE(outcome.program.is_ok(), outcome.program.status().message());
+  test::count_cases(requests.size());
+  MESSAGE(file, ", ", device, ", ", atom_name, ", ", nranks, " ranks: ", requests.size(),
+          " programs");
+}
+
+}  // namespace
+
+TEST_CASE("all programs of the shipped policies can be made") {
+  if (!have_device_code()) return;
+  check_policy("h200.yaml", "sm_90", "hopper", 2);
+  if (!test::is_full()) return;
+  for (int nranks : {2, 3, 5, 8}) {
+    check_policy("h200.yaml", "sm_90", "hopper", nranks);
+    check_policy("h200.yaml", "sm_90", "generic", nranks);
+    check_policy("a100.yaml", "sm_80", "ampere", nranks);
+    check_policy("b200.yaml", "sm_100", "blackwell", nranks);
+    check_policy("default-gpu.yaml", "sm_75", "generic", nranks);
+  }
+}
