@@ -110,7 +110,20 @@ class Bench {
       while (settings_.iterations % plan_.batch != 0) --plan_.batch;
       plan_.batches = settings_.iterations / plan_.batch;
     }
-    auto samples = device_.time([&call] { return call(); }, plan_, comm_);
+    return together([&](const std::function<Done()>& everyone_ready) {
+      return device_.time([&call] { return call(); }, plan_, comm_, everyone_ready);
+    });
+  }
+
+  // `work` calls its argument at most once; ranks meet there as often, whether all get so far or not.
+  template <class Work>
+  Outcome<Samples> together(const Work& work) {
+    bool met = false;
+    auto samples = work([&] {
+      met = true;
+      return link_.agree(done());
+    });
+    if (!met) static_cast<void>(link_.agree(done_or_error(samples)));
     if (Done all = link_.agree(done_or_error(samples)); !all) return Error{all.error()};
     return samples;
   }
@@ -118,8 +131,10 @@ class Bench {
   // As many calls as Purlin's. Afterwards the buffers hold what NCCL left.
   Outcome<Timing> timed_peer(RankMemory& memory) {
     if (!settings_.peer || !NcclPeer::knows(test_)) return Timing{};
-    auto samples = settings_.peer->time(test_, shape_, memory, device_, plan_, comm_);
-    if (Done all = link_.agree(done_or_error(samples)); !all) return Error{all.error()};
+    auto samples = together([&](const std::function<Done()>& everyone_ready) {
+      return settings_.peer->time(test_, shape_, memory, device_, plan_, comm_, everyone_ready);
+    });
+    if (!samples) return Error{samples.error()};
     return summarize(std::move(samples->microseconds), samples->batch);
   }
 

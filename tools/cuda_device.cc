@@ -60,14 +60,17 @@ class CudaDevice : public RankDevice {
   }
 
   Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan,
-                        purlin_comm_t comm) override {
+                        purlin_comm_t comm,
+                        const std::function<Done()>& everyone_ready) override {
     const uint64_t calls = plan.batches * plan.batch;
     const uint64_t batch = std::min(kCallsPerGraph, calls);
     const uint64_t count = (calls + batch - 1) / batch;  // of whole graphs
     Graph graph(driver_);
     const auto many = [&] { return calls_in_a_row(call, batch); };
-    if (graph_)
-      if (Done captured = capture(many, graph); !captured) return Error{captured.error()};
+    Done made = graph_ ? capture(many, graph) : done();
+    if (made) made = make_events(count + 1);
+    if (!made) return Error{made.error()};
+    if (Done all_made = everyone_ready(); !all_made) return Error{all_made.error()};
     const auto replay = [&] {
       return driver_.check("cuGraphLaunch", driver_.graph_launch(graph.executable, stream_));
     };
@@ -120,20 +123,26 @@ class CudaDevice : public RankDevice {
     const Done ended =
         driver_.check("cuStreamEndCapture", driver_.capture_end(stream_, &graph.captured));
     if (!made || !ended) return made ? ended : made;
-    return driver_.check("cuGraphInstantiate",
-                         driver_.graph_instantiate(&graph.executable, graph.captured, 0));
+    return all({{"cuGraphInstantiate",
+                 driver_.graph_instantiate(&graph.executable, graph.captured, 0)},
+                {"cuGraphUpload", driver_.graph_upload(graph.executable, stream_)},
+                {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
+  }
+
+  Done make_events(uint64_t count) {
+    while (events_.size() < count) {
+      CudaHandle event = nullptr;
+      if (Done made = driver_.check("cuEventCreate", driver_.event_create(&event, 0)); !made)
+        return made;
+      events_.push_back(event);
+    }
+    return done();
   }
 
   // Runs `work` (of `batch` calls) `count` times with an event on either side of each, once more
   // before the first so that it does not count.
   Outcome<Samples> between_events(const std::function<Done()>& work, uint64_t count, uint64_t batch,
                                   purlin_comm_t comm) {
-    while (events_.size() < count + 1) {
-      CudaHandle event = nullptr;
-      if (Done made = driver_.check("cuEventCreate", driver_.event_create(&event, 0)); !made)
-        return Error{made.error()};
-      events_.push_back(event);
-    }
     Done step = work();
     for (uint64_t i = 0; step && i <= count; ++i) {
       step = driver_.check("cuEventRecord", driver_.event_record(events_[i], stream_));

@@ -33,6 +33,7 @@ using CudaAddress = unsigned long long;  // CUdeviceptr
   CALL(capture_end, cuStreamEndCapture, (CudaHandle stream, CudaHandle * graph))                   \
   CALL(graph_instantiate, cuGraphInstantiateWithFlags,                                             \
        (CudaHandle * executable, CudaHandle graph, unsigned long long flags))                      \
+  CALL(graph_upload, cuGraphUpload, (CudaHandle executable, CudaHandle stream))                    \
   CALL(graph_launch, cuGraphLaunch, (CudaHandle executable, CudaHandle stream))                    \
   CALL(graph_exec_destroy, cuGraphExecDestroy, (CudaHandle executable))                            \
   CALL(graph_destroy, cuGraphDestroy, (CudaHandle graph))                                          \

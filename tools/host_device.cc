@@ -18,7 +18,7 @@ class HostDevice : public RankDevice {
   Done finish(purlin_comm_t) override { return done(); }  // calls are complete when they return
 
   Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan,
-                        purlin_comm_t) override {
+                        purlin_comm_t, const std::function<Done()>&) override {
     auto samples = time_calls(call, plan.batches, plan.batch);
     if (!samples) return Error{samples.error()};
     return Samples{std::move(*samples), plan.batch};

@@ -97,7 +97,8 @@ bool NcclPeer::knows(const Case& test) {
 }
 
 Outcome<Samples> NcclPeer::time(const Case& test, const RankShape& shape, RankMemory& memory,
-                                RankDevice& device, const Plan& plan, purlin_comm_t comm) {
+                                RankDevice& device, const Plan& plan, purlin_comm_t comm,
+                                const std::function<Done()>& everyone_ready) {
   const uint64_t bytes = dtype_bytes(test.dtype);
   Windows windows(library_, comm_);
   Buffers at{memory.address(shape.send), memory.address(shape.recv)};
@@ -109,7 +110,7 @@ Outcome<Samples> NcclPeer::time(const Case& test, const RankShape& shape, RankMe
   // Connections are made by the first call, which must not be part of a graph.
   if (Done first = one(); !first) return Error{first.error()};
   if (Done finished = device.finish(comm); !finished) return Error{finished.error()};
-  return device.time(one, plan, comm);
+  return device.time(one, plan, comm, everyone_ready);
 }
 
 Done NcclPeer::call(const Case& test, const RankShape& shape, const Buffers& at,

@@ -28,7 +28,8 @@ class NcclPeer {
   // broadcasts, reduces or sends and receives. Without `symmetric` the buffers are those of
   // `memory`, whose contents change.
   Outcome<Samples> time(const Case& test, const RankShape& shape, RankMemory& memory,
-                        RankDevice& device, const Plan& plan, purlin_comm_t comm);
+                        RankDevice& device, const Plan& plan, purlin_comm_t comm,
+                        const std::function<Done()>& everyone_ready);
 
  private:
   struct Buffers {

@@ -41,8 +41,12 @@ class RankDevice {
   virtual Done finish(purlin_comm_t comm) = 0;
 
   // Makes about plan.batches * plan.batch calls in a row and times them; complete on return.
+  // `everyone_ready` returns when every rank has called it. It is called once, after all that may
+  // wait for the device (graphs, events) and before the first call is launched: a rank that still
+  // made its graph while a peer's kernel waits for it could wait for that kernel for ever.
   virtual Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan,
-                                purlin_comm_t comm) = 0;
+                                purlin_comm_t comm,
+                                const std::function<Done()>& everyone_ready) = 0;
 };
 
 std::unique_ptr<RankDevice> host_device();

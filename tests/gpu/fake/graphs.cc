@@ -61,6 +61,11 @@ cu::Code graph_instantiate(cu::GraphExec* out, cu::Graph graph, unsigned long lo
   return cu::kSuccess;
 }
 
+cu::Code graph_upload(cu::GraphExec executable, cu::Stream stream) {
+  const bool known = state().executables.contains(executable) && find_stream(stream) != nullptr;
+  return known ? cu::kSuccess : cu::kInvalidHandle;
+}
+
 cu::Code graph_launch(cu::GraphExec executable, cu::Stream stream) {
   const auto found = state().executables.find(executable);
   StreamState* where = find_stream(stream);
