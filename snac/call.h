@@ -90,6 +90,11 @@ PURLIN_HD Control* control_of(const Params& p, u32 rank) {
 }
 
 template <class Params>
+PURLIN_HD DeviceControl* device_control_of(const Params& p, u32 rank) {
+  return reinterpret_cast<DeviceControl*>(p.peers[rank] + p.map.control);
+}
+
+template <class Params>
 PURLIN_HD u64* epoch_word(const Params& p, u32 cta) {
   return reinterpret_cast<u64*>(p.peers[p.rank] + p.map.epochs) + cta;
 }

@@ -120,7 +120,7 @@ class DeviceEnv {
   __device__ void move(Block& to, const Block& from) { to = from; }
 
   __device__ bool stopped() const {
-    return *const_cast<const volatile u32*>(&control_of(p_, p_.rank)->stop) != 0;
+    return *const_cast<const volatile u64*>(&device_control_of(p_, p_.rank)->stop) != 0;
   }
   template <class Poll>
   __device__ bool wait(Poll poll, Site site) {
@@ -133,7 +133,11 @@ class DeviceEnv {
   __device__ void stop(const StopRecord& record) {
     leave_record(record);
     if (record.kind == StopKind::kTold) return;
-    for (u32 r = 0; r < nranks(); ++r) atomicCAS_system(&control_of(p_, r)->stop, 0u, p_.rank + 1);
+    // Whoever else stops writes another reason: any of them will do.
+    for (u32 r = 0; r < nranks(); ++r) {
+      *const_cast<volatile u64*>(&device_control_of(p_, r)->stop) = p_.rank + 1;
+      *const_cast<volatile u32*>(&control_of(p_, r)->stop) = p_.rank + 1;
+    }
   }
 
  private:
@@ -194,8 +198,8 @@ class DeviceEnv {
     return record;
   }
   __device__ void leave_record(const StopRecord& record) {
+    if (atomicExch(&device_control_of(p_, p_.rank)->claimed, 1u) != 0) return;
     Control* own = control_of(p_, p_.rank);
-    if (atomicExch_system(&own->claimed, 1u) != 0) return;
     own->record = record;
     __threadfence_system();
     *const_cast<volatile u32*>(&own->recorded) = 1;

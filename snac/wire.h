@@ -80,8 +80,16 @@ struct Header {
 };
 static_assert(sizeof(Header) == 32);
 
+// GPU ranks: what their kernels poll, first in a rank's block and so in its own GPU's memory. A look at
+// host memory costs a kernel a microsecond, and many looks wait for one another.
+struct DeviceControl {
+  u64 stop;     // as Control::stop
+  u32 claimed;  // set by the first writer of the record
+};
+
 // Byte offsets from the base of a rank's memory.
 struct WireMap {
+  u64 control = 0;   // DeviceControl
   u64 epochs = 0;    // u64 [max_ctas]: the epoch of the last finished call, read by CTA b at b
   u64 headers = 0;   // Header [half][source]
   u64 flags = 0;     // u64 [half][step][source * slots + slot]: chunk announced
@@ -114,6 +122,7 @@ constexpr WireMap map_wire(const WireConfig& config) {
     at = begin + bytes;
     return begin;
   };
+  map.control = take(sizeof(DeviceControl), 128);
   map.epochs = take(u64{config.max_ctas} * 8, 128);
   map.headers = take(u64{2} * config.nranks * sizeof(Header), 128);
   map.flags = take(2 * 2 * map.flag_words * 8, 128);

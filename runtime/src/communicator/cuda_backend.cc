@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "communicator/backend.h"
 #include "communicator/cuda_grid.h"
@@ -11,6 +11,7 @@
 #include "communicator/stop_report.h"
 #include "device/call_order.h"
 #include "device/capture.h"
+#include "device/host_words.h"
 #include "memory/buffer_origin.h"
 
 namespace purlin {
@@ -54,17 +55,15 @@ class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
               const purlin_atom_descriptor& atom, CudaWire wire, CudaPrograms programs,
-              std::unique_ptr<BudgetClaim> claim, std::unique_ptr<CallOrder> order, CtaLimits limits,
-              Rendezvous& rendezvous)
+              std::unique_ptr<BudgetClaim> claim, std::unique_ptr<CallOrder> order, WordWriter words,
+              CtaLimits limits, Rendezvous& rendezvous)
       : device_(std::move(device)), map_(snac::map_wire(options.wire)),
         epoch_words_(options.wire.max_ctas), atom_(atom), wire_(std::move(wire)),
         programs_(std::move(programs)), claim_(std::move(claim)), order_(std::move(order)),
-        limits_(limits), rendezvous_(rendezvous) {
-    rendezvous_.liveness().set_abort_word(
-        reinterpret_cast<std::atomic<uint32_t>*>(&control(rendezvous_.rank())->stop),
-        snac::kStopPeerLost);
+        words_(std::move(words)), limits_(limits), rendezvous_(rendezvous) {
+    rendezvous_.liveness().on_loss([this](int) { stop_rank(rendezvous_.rank(), snac::kStopPeerLost); });
   }
-  ~CudaBackend() override { rendezvous_.liveness().set_abort_word(nullptr, 0); }
+  ~CudaBackend() override { rendezvous_.liveness().on_loss({}); }
 
   void prepare(snac::CallParams* params) const override {
     params->map = map_;
@@ -104,11 +103,8 @@ class CudaBackend : public Backend {
 
   // The device writes records; the host only says who stopped, so that no two write one record.
   void stop(const snac::StopRecord& record) override {
-    for (int r = 0; r < rendezvous_.size(); ++r) {
-      uint32_t none = 0;
-      __atomic_compare_exchange_n(&control(r)->stop, &none, snac::kStopAborted + record.rank, false,
-                                  __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    }
+    for (int r = 0; r < rendezvous_.size(); ++r)
+      stop_rank(r, snac::kStopAborted + record.rank);
   }
   void refuse_next() override {
     __atomic_store_n(&control(rendezvous_.rank())->refused, 1, __ATOMIC_RELEASE);
@@ -117,6 +113,18 @@ class CudaBackend : public Backend {
   void drain() override { static_cast<void>(order_->synchronize()); }
 
  private:
+  // From any thread. Hosts see the table at once, kernels the word in their GPU's memory once it is
+  // copied there; the first reason stands. A copy that fails leaves kernels to their time limit.
+  void stop_rank(int rank, uint32_t reason) {
+    uint32_t none = 0;
+    if (!__atomic_compare_exchange_n(&control(rank)->stop, &none, reason, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED))
+      return;
+    const std::lock_guard lock(words_mutex_);
+    const auto block = reinterpret_cast<cu::DevicePtr>(wire_.block(rank));
+    static_cast<void>(words_.write(block + map_.control, reason));
+  }
+
   static constexpr ProtocolKernel kKernels[] = {ProtocolKernel::kLatency,
                                                 ProtocolKernel::kThroughput};
 
@@ -183,6 +191,8 @@ class CudaBackend : public Backend {
   CudaPrograms programs_;
   std::unique_ptr<BudgetClaim> claim_;
   std::unique_ptr<CallOrder> order_;
+  std::mutex words_mutex_;
+  WordWriter words_;
   CtaLimits limits_;
   Rendezvous& rendezvous_;
 };
@@ -220,12 +230,14 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
     if (!claim) return claim.status();
     auto order = CallOrder::create(device, **claim);
     if (!order) return order.status();
+    auto words = WordWriter::create(device);
+    if (!words) return words.status();
     auto made = CudaPrograms::create(device, atom);
     if (!made) return made.status();
     PURLIN_RETURN_IF_ERROR(made->make(programs));
     backend = std::make_unique<CudaBackend>(device, options, atom, std::move(*wire),
                                             std::move(*made), std::move(*claim),
-                                            std::move(*order), limits, rendezvous);
+                                            std::move(*order), std::move(*words), limits, rendezvous);
     return {};
   }();
   PURLIN_RETURN_IF_ERROR(rendezvous.agree(alone));
