@@ -185,6 +185,10 @@ Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** c
 }
 
 Result<Launch*> Communicator::prepare(const CallFacts& facts) {
+  if (device_ != nullptr && facts.call->counts_on_device != 0)
+    return Status(PURLIN_UNSUPPORTED,
+                  "counts_on_device is set, and kernels of this version read no counts; copy the "
+                  "counts to the host, or use host ranks");
   const policy::Choice* choice = nullptr;
   PURLIN_RETURN_IF_ERROR(choose_for(facts, &choice));
   PURLIN_RETURN_IF_ERROR(prepare_launch(facts, *choice, wire_, size(), rank(), &launch_));
@@ -225,7 +229,7 @@ Status Communicator::tell_if_stopped() {
 }
 
 Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& call) {
-  if (facts && facts->call->counts_on_device != 0 && device_kind_ == PURLIN_DEVICE_HOST) {
+  if (facts && facts->call->counts_on_device != 0 && device_ == nullptr) {
     if (const auto excess = above_bound(*facts, size())) return stop_for(*excess, *facts);
   }
   Result<Launch*> launch = facts ? prepare(*facts) : Result<Launch*>(facts.status());

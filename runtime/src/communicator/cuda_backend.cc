@@ -101,10 +101,19 @@ class CudaBackend : public Backend {
 
   snac::Control* control(int rank) const override { return wire_.host_controls() + rank; }
 
-  // The device writes records; the host only says who stopped, so that no two write one record.
+  // An abort leaves no record, so that host and device do not write the same one; what a host finds
+  // before its kernel is enqueued does, and the device has then nothing to say of that call.
   void stop(const snac::StopRecord& record) override {
-    for (int r = 0; r < rendezvous_.size(); ++r)
-      stop_rank(r, snac::kStopAborted + record.rank);
+    uint32_t reason = snac::kStopAborted + record.rank;
+    if (record.kind != snac::StopKind::kAborted) {
+      reason = record.rank + 1;
+      snac::Control* own = control(rendezvous_.rank());
+      if (__atomic_exchange_n(&own->claimed, 1u, __ATOMIC_ACQ_REL) == 0) {
+        own->record = record;
+        __atomic_store_n(&own->recorded, 1u, __ATOMIC_RELEASE);
+      }
+    }
+    for (int r = 0; r < rendezvous_.size(); ++r) stop_rank(r, reason);
   }
   void refuse_next() override {
     __atomic_store_n(&control(rendezvous_.rank())->refused, 1, __ATOMIC_RELEASE);
