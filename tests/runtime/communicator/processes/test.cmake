@@ -1,7 +1,7 @@
 # A rank as a process of its own, linked like a user's program; the harness that drives it, and the
 # steps at which a rank can die while ranks meet, are those of the rendezvous tests.
 add_executable(communicator_rank ${folder}/rank/communicator_rank.cc ${folder}/rank/long_runs.cc
-  ${folder}/rank/surroundings.cc ${folder}/../ranks.cc ${folder}/../sweep_case.cc)
+  ${folder}/rank/messages.cc ${folder}/rank/surroundings.cc ${folder}/../message_plan.cc ${folder}/../ranks.cc ${folder}/../sweep_case.cc)
 target_include_directories(communicator_rank PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(communicator_rank PRIVATE purlin_settings purlin)
 add_dependencies(communicator_rank atom-host)

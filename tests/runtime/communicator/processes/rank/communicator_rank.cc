@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/communicator/processes/rank/long_runs.h"
+#include "runtime/communicator/processes/rank/messages.h"
 #include "runtime/communicator/processes/rank/surroundings.h"
 
 namespace {
@@ -32,6 +33,8 @@ class Rank {
     if (command == "cycles") return purlin::test::run_cycles(place_, arguments);
     if (command == "burst") return purlin::test::run_burst(place_, arguments);
     if (command == "soak") return purlin::test::run_soak(place_, arguments);
+    if (command == "messages") return purlin::test::run_messages(place_, arguments);
+    if (command == "differ") return purlin::test::run_difference(place_, arguments);
     if (command == "sweep") return purlin::test::run_sweep(place_, arguments);
     std::string name;
     arguments >> name;
