@@ -17,7 +17,10 @@
 #
 # The images hold no host code and need no CUDA runtime: nothing registers itself.
 
-set(purlin_sdk_include ${CMAKE_CURRENT_LIST_DIR}/../runtime/include)
+# In this project; an installed package says where its headers lie.
+if(NOT purlin_sdk_include)
+  set(purlin_sdk_include ${CMAKE_CURRENT_LIST_DIR}/../runtime/include)
+endif()
 set(purlin_embed_script ${CMAKE_CURRENT_LIST_DIR}/embed_images.cmake)
 
 function(purlin_device_image)
@@ -33,6 +36,15 @@ function(purlin_device_image)
   endif()
   if(NOT PURLIN_HAVE_CUDA)
     return()
+  endif()
+  set(compiler 0)
+  if(PURLIN_CUDA_VERSION MATCHES "^([0-9]+)\\.([0-9]+)")
+    math(EXPR compiler "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
+  endif()
+  # nvcc takes g++ unless told otherwise.
+  set(host_compiler "")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    set(host_compiler -ccbin ${CMAKE_CXX_COMPILER})
   endif()
   get_filename_component(source ${ARG_SOURCE} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)
@@ -72,14 +84,14 @@ function(purlin_device_image)
       string(MAKE_C_IDENTIFIER ${id} id)
       set(image ${folder}/${id}.fatbin)
       add_custom_command(OUTPUT ${image}
-        COMMAND ${PURLIN_CCACHE} ${PURLIN_NVCC} -std=c++20 -dc -fatbin
+        COMMAND ${PURLIN_CCACHE} ${PURLIN_NVCC} ${host_compiler} -std=c++20 -dc -fatbin
                 -gencode arch=compute_${base},code=lto_${base} ${includes} ${ARG_DEFINES} ${define}
                 ${ARG_OPTIONS} ${source} -o ${image} -MD -MF ${image}.d
         DEPENDS ${source} DEPFILE ${image}.d
         COMMENT "Compiling ${words} to LTO-IR" VERBATIM)
       string(TOUPPER ${ARG_ROLE} role)
       set_property(TARGET ${ARG_TARGET} APPEND PROPERTY PURLIN_IMAGES_${ARG_TABLE}
-        "${id}|PURLIN_IMAGE_${role}|${enumerator}|${number}|${specific}|${words}|${image}")
+        "${id}|PURLIN_IMAGE_${role}|${enumerator}|${number}|${specific}|${words}|${compiler}|${image}")
     endforeach()
   endforeach()
 endfunction()
@@ -112,13 +124,9 @@ function(purlin_device_image_table)
   file(CONFIGURE OUTPUT ${list} CONTENT "${text}\n" @ONLY)
   set(images ${entries})
   list(TRANSFORM images REPLACE "^.*\\|" "")
-  set(compiler 0)
-  if(PURLIN_HAVE_CUDA AND PURLIN_CUDA_VERSION MATCHES "^([0-9]+)\\.([0-9]+)")
-    math(EXPR compiler "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
-  endif()
   add_custom_command(OUTPUT ${folder}/${ARG_TABLE}.c ${folder}/${ARG_TABLE}.h
     COMMAND ${CMAKE_COMMAND} -DTABLE=${ARG_TABLE} -DLIST=${list} -DFOLDER=${folder}
-            -DCOMPILER=${compiler} -P ${purlin_embed_script}
+            -P ${purlin_embed_script}
     DEPENDS ${images} ${list} ${purlin_embed_script} ${other}
     COMMENT "Embedding the device images of ${ARG_TABLE}" VERBATIM)
   target_sources(${ARG_TARGET} PRIVATE ${folder}/${ARG_TABLE}.c ${folder}/${ARG_TABLE}.h)

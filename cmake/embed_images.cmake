@@ -1,5 +1,5 @@
 # Build step behind purlin_device_image_table: writes TABLE.c and TABLE.h in FOLDER from LIST, whose
-# lines are id|role|dtype|base|specific|words|file. Runs after the images exist, so that their sizes
+# lines are id|role|dtype|base|specific|words|compiler|file. Runs after the images exist, so that their sizes
 # are literals; the bytes themselves come in through the assembler.
 file(STRINGS ${LIST} entries)
 set(bytes "")
@@ -13,7 +13,8 @@ foreach(entry ${entries})
   list(GET part 3 base)
   list(GET part 4 specific)
   list(GET part 5 words)
-  list(GET part 6 image)
+  list(GET part 6 compiler)
+  list(GET part 7 image)
   file(SIZE ${image} size)
   set(symbol ${TABLE}_${id})
   string(APPEND bytes
@@ -23,7 +24,7 @@ foreach(entry ${entries})
   string(APPEND rows
     "    {.struct_size = sizeof(purlin_atom_image), .kind = PURLIN_IMAGE_LTOIR_FATBIN, .role = ${role},\n"
     "     .dtype = ${dtype}, .base = ${base}, .arch_specific = ${specific}, .data = ${symbol},\n"
-    "     .bytes = ${size}, .name = \"${words}\", .compiler = ${COMPILER}},\n")
+    "     .bytes = ${size}, .name = \"${words}\", .compiler = ${compiler}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
 set(length ${count})
