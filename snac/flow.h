@@ -78,6 +78,16 @@ PURLIN_HD void set_flows(const Transformation& t, const Shapes& shapes, u32 root
   }
 }
 
+// Ranks whose parts this rank combines: not all stagers need have a region for it. `otherwise` when
+// nothing flows here.
+template <class Params>
+PURLIN_HD u64 sources_of(const Params& p, u64 otherwise) {
+  u64 sources = 0;
+  for (u32 s = 0; s < p.nranks; ++s)
+    if (p.receive[0][s].bytes != 0) sources |= u64{1} << s;
+  return sources != 0 ? sources : otherwise;
+}
+
 // How one stream is cut into chunks. Regions of `part_bytes` are cut one after another, so that no
 // chunk crosses a region's end; part_bytes == bytes unless a share holds several regions.
 struct Cut {

@@ -51,7 +51,9 @@ Member& member_of(std::shared_ptr<Handle> handle) {
   return group.members.emplace_back(Member{std::move(handle), {}, {}, {}});
 }
 
-Status note_error(const Status& status) {
+// The communicator becomes a member, so that its peers hear of the refusal.
+Status note_error(std::shared_ptr<Handle> handle, const Status& status) {
+  member_of(std::move(handle));
   if (group.error.is_ok()) group.error = status;
   return status;
 }
@@ -103,7 +105,7 @@ Status add_to_group(std::shared_ptr<Handle> handle, const purlin_call& call,
                     purlin_stream_t stream) {
   const int n = handle->communicator->size();
   auto facts = check_call(call, n, handle->communicator->rank());
-  if (!facts) return note_error(facts.status());
+  if (!facts) return note_error(std::move(handle), facts.status());
   Queued& queued = member_of(std::move(handle)).calls.emplace_back();
   queued.call = call;
   queued.stream = stream;
@@ -122,7 +124,7 @@ Status add_to_group(std::shared_ptr<Handle> handle, const purlin_call& call,
 
 Status add_to_group(std::shared_ptr<Handle> handle, const Message& message) {
   const Status status = check_message(message, handle->communicator->size());
-  if (!status.is_ok()) return note_error(status);
+  if (!status.is_ok()) return note_error(std::move(handle), status);
   member_of(std::move(handle)).messages.push_back(message);
   return {};
 }
@@ -142,8 +144,10 @@ extern "C" purlin_status purlin_group_end(void) {
   if (--group.depth > 0) return PURLIN_OK;
   purlin::Group finished = std::move(group);
   group = purlin::Group{};
-  if (!finished.error.is_ok())
+  if (!finished.error.is_ok()) {
+    for (const purlin::Member& member : finished.members) member.handle->communicator->refuse();
     return purlin::remember(finished.error.with_context("a call of this group was wrong, none was made"));
+  }
   if (finished.members.empty()) return PURLIN_OK;
   return purlin::remember(purlin::run_members(finished.members));
 }

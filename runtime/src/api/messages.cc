@@ -1,4 +1,6 @@
 // purlin_send and purlin_recv.
+#include <fmt/format.h>
+
 #include "api/group.h"
 #include "status/last_error.h"
 
@@ -10,7 +12,13 @@ Status issue(const Message& message, purlin_comm_t comm) {
   if (!handle) return handle.status();
   if (in_group()) return add_to_group(std::move(*handle), message);
   Communicator& communicator = *(*handle)->communicator;
-  PURLIN_RETURN_IF_ERROR(check_message(message, communicator.size()));
+  const Status checked = check_message(message, communicator.size());
+  if (!checked.is_ok()) {
+    communicator.refuse();
+    return checked.with_context(fmt::format("{} on rank {} of communicator {}",
+                                            message.sends ? "send" : "receive", communicator.rank(),
+                                            communicator.name()));
+  }
   return communicator.run(std::span(&message, 1), {});
 }
 

@@ -218,6 +218,11 @@ Status Communicator::run(std::span<const Message> messages, std::span<const Grou
   return {};
 }
 
+void Communicator::refuse() {
+  const std::lock_guard lock(call_mutex_);
+  backend_->refuse_next();
+}
+
 Status Communicator::tell_if_stopped() {
   if (!stopped()) return {};
   const Status status = report();
@@ -251,8 +256,10 @@ Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& 
 
 Status Communicator::send_and_receive(std::span<const Message> messages) {
   const Status prepared = prepare_messages(messages, wire_, size(), rank(), &pair_launch_);
-  if (!prepared.is_ok())
+  if (!prepared.is_ok()) {
+    backend_->refuse_next();
     return prepared.with_context(fmt::format("messages on rank {} of communicator {}", rank(), name_));
+  }
   return finish(backend_->launch_pairs(pair_launch_));
 }
 

@@ -58,6 +58,8 @@ class Communicator {
   // the calls in order, those that can be fused as one. No other call comes between.
   Status run(std::span<const Message> messages, std::span<const GroupCall> calls,
              const FusedCall* exchange = nullptr);
+  // Says that this rank refused what it was about to do, so that peers that wait for it may end.
+  void refuse();
   // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key);
   // From any thread, never blocks.

@@ -61,6 +61,8 @@ class HostBackend : public Backend {
   }
 
   Status launch_pairs(const PairLaunch& launch) override {
+    // Messages do not move the epoch on, which makes older refusals of collectives void.
+    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
     snac::HostPairs call;
     call.params = &launch.params;
     call.atom = &atom_;

@@ -163,6 +163,8 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes, choice.chunk.value, direction,
                                   direction);
   launch->form = snac::form_of(t, p.nranks, p.geometry);
+  if (facts.collective == snac::Collective::kCustom && launch->form.reduces)
+    launch->form.sources = snac::sources_of(p, launch->form.sources);
   return set_path(facts, choice, wire, launch);
 }
 

@@ -81,6 +81,35 @@ TEST_CASE("n broadcasts and n reduces of one group give what they give by themse
   }
 }
 
+TEST_CASE("fused calls in place, averages included") {
+  const int n = 4;
+  const Ranks ranks(n);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  for (const uint64_t count : {uint64_t{3}, uint64_t{4001}}) {
+    ranks.each([&](int r) {
+      std::vector<Words> parts(n), sums(n);
+      purlin_group_start();
+      for (int root = 0; root < n; ++root) {
+        Words& part = parts[static_cast<size_t>(root)];
+        part.assign(count, r == root ? root + 50 : -1);
+        CHECK(purlin_broadcast(part.data(), part.data(), count, PURLIN_I32, root, ranks.comm(r), nullptr) ==
+              PURLIN_OK);
+      }
+      for (int root = 0; root < n; ++root) {
+        Words& sum = sums[static_cast<size_t>(root)];
+        sum.assign(count, r * 8 + root);
+        CHECK(purlin_reduce(sum.data(), sum.data(), count, PURLIN_I32, PURLIN_AVG, root, ranks.comm(r),
+                            nullptr) == PURLIN_OK);
+      }
+      CHECK(purlin_group_end() == PURLIN_OK);
+      for (int root = 0; root < n; ++root) {
+        CHECK((parts[static_cast<size_t>(root)] == Words(count, root + 50)));
+        CHECK((sums[static_cast<size_t>(root)] == Words(count, r == root ? 12 + root : r * 8 + root)));
+      }
+    });
+  }
+}
+
 TEST_CASE("one thread that issues the messages of all ranks: an exchange, or anything else") {
   const int n = 3;
   const Ranks ranks(n);

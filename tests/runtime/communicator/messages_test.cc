@@ -204,3 +204,37 @@ TEST_CASE("bad messages are errors that change nothing") {
     CHECK(value == 0);
   });
 }
+
+TEST_CASE("a message that was sent arrives though its sender has left") {
+  std::vector<purlin_comm_t> comms(2);
+  purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
+  options.timeout_ms = 30'000;
+  REQUIRE(purlin_comm_create_all(comms.data(), 2, nullptr, &options) == PURLIN_OK);
+  int32_t out = 42, in = 0;
+  CHECK(purlin_send(&out, 1, PURLIN_I32, 0, comms[1], nullptr) == PURLIN_OK);
+  CHECK(purlin_comm_destroy(comms[1]) == PURLIN_OK);
+  CHECK(purlin_recv(&in, 1, PURLIN_I32, 1, comms[0], nullptr) == PURLIN_OK);
+  CHECK(in == 42);
+  CHECK(purlin_comm_destroy(comms[0]) == PURLIN_OK);
+}
+
+TEST_CASE("a rank that refuses its end of a message, or its group, ends the peers' wait") {
+  for (const bool grouped : {false, true}) {
+    const Ranks ranks(2);
+    REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+    ranks.each([&](int r) {
+      int32_t value = 0;
+      if (r == 0) {
+        if (grouped) purlin_group_start();
+        CHECK(purlin_send(nullptr, 1, PURLIN_I32, 1, ranks.comm(0), nullptr) == PURLIN_INVALID_ARGUMENT);
+        if (grouped) CHECK(purlin_group_end() == PURLIN_INVALID_ARGUMENT);
+        return;
+      }
+      CHECK(purlin_recv(&value, 1, PURLIN_I32, 0, ranks.comm(1), nullptr) == PURLIN_INVALID_ARGUMENT);
+      const std::string text = purlin_last_error();
+      CAPTURE(text);
+      CHECK(text.find("refused its arguments") != std::string::npos);
+      CHECK(text.find("rank 0") != std::string::npos);
+    });
+  }
+}
