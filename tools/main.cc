@@ -8,6 +8,7 @@
 #include "tools/exit_codes.h"
 #include "tools/explain_command.h"
 #include "tools/nearest.h"
+#include "tools/pack_command.h"
 #include "tools/perf_command.h"
 #include "tools/plugins_command.h"
 #include "tools/prelink_command.h"
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
   purlin::tools::add_explain_command(app);
   purlin::tools::add_plugins_command(app);
   purlin::tools::add_prelink_command(app);
+  purlin::tools::add_pack_command(app);
   purlin::tools::add_run_command(app, purlin::tools::take_command_to_run(argc, argv));
   if (misspelled_command(app, argc, argv)) return purlin::tools::kExitUsage;
   try {

@@ -30,6 +30,7 @@ class VendorAtom(unittest.TestCase):
             installed.install(self.prefix)
             self.build_with_the_script()
             self.check_devices()
+            self.pack()
             self.run_collectives()
             self.remove()
 
@@ -59,6 +60,24 @@ class VendorAtom(unittest.TestCase):
                                  expect=0 if serves else 1)
             chosen = json.loads(said)['chosen']
             self.assertEqual(bool(chosen), serves, device)
+
+    def pack(self):
+        """The same device code without host code."""
+        nvcc = os.environ.get('PURLIN_NVCC') or shutil.which('nvcc')
+        if not nvcc:
+            level.skip('no CUDA toolkit: no data-only Atom is packed from real images')
+            return
+        if not os.path.exists(os.path.join(self.prefix, 'lib/purlin/reductions/reductions.list')):
+            level.skip('this build has no reduction fragments to pack')
+            return
+        self.run_here(nvcc, '-std=c++20', '-dc', '-fatbin', '-gencode', 'arch=compute_80,code=lto_80',
+                      '-I' + os.path.join(self.prefix, 'include'), 'core.cu', '-o', 'core.fatbin')
+        self.run_here('purlin', 'pack', 'atom.yaml', '--core', 'core.fatbin@80', '-o',
+                      'packed/vendor')
+        with open(os.path.join(self.here, 'packed.yaml'), 'w', encoding='utf-8') as file:
+            file.write('version: 1\nplugins: {path: [packed]}\ndatapath: {prefer: [vendor]}\n')
+        said = self.run_here('purlin', 'plugins', '--device', 'sm_90', '--policy', 'packed.yaml', '--json')
+        self.assertEqual(json.loads(said)['chosen']['path'], os.path.join(self.here, 'packed/vendor'))
 
     def run_collectives(self):
         for collective in COLLECTIVES:

@@ -1,1 +1,1 @@
-target_link_libraries(test_tools PRIVATE purlin_tool_parts)
+target_link_libraries(test_tools PRIVATE purlin_tool_parts purlin_core)

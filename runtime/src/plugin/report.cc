@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "plugin/descriptor_check.h"
+
 namespace purlin::plugin {
 namespace {
 
@@ -12,6 +14,22 @@ json verdict_json(const Verdict& verdict) {
           {"rule", verdict.rule},
           {"reason", verdict.reason},
           {"remedy", verdict.remedy}};
+}
+
+// Judged, so every record has its first published members at least.
+json images_json(const purlin_atom_descriptor& atom) {
+  json images = json::array();
+  for (uint64_t i = 0; i < atom.image_count; ++i) {
+    const purlin_atom_image& image = *image_at(atom, i);
+    images.push_back({{"name", image.name != nullptr ? image.name : ""},
+                      {"kind", image.kind},
+                      {"role", image.role},
+                      {"dtype", image.dtype},
+                      {"base", image.base},
+                      {"specific", image.arch_specific},
+                      {"bytes", image.bytes}});
+  }
+  return images;
 }
 
 json atom_json(const Plugin& plugin) {
@@ -27,6 +45,8 @@ json atom_json(const Plugin& plugin) {
           {"abi", fmt::format("{}.{}", atom.abi_major, atom.abi_minor)},
           {"device_abi", atom.device_abi},
           {"data_only", plugin.data_only},
+          {"op_mask", atom.limits->op_mask},
+          {"images", images_json(atom)},
           {"path", plugin.path.string()}};
 }
 

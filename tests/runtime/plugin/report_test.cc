@@ -32,6 +32,8 @@ TEST_CASE("the report holds every folder, file and verdict, and the choice") {
   CHECK(json["chosen"]["rule"] == "only-one");
   CHECK(json["choice_error"].is_null());
   CHECK(json["candidates"][0]["atom"]["abi"] == "0.9");
+  CHECK(json["candidates"][0]["atom"]["op_mask"][PURLIN_BF16] == 0x1f);
+  CHECK(json["candidates"][0]["atom"]["images"].empty());
   std::set<std::string> known;
   for (const Rule& rule : rules()) known.emplace(rule.id);
   for (const auto& file : json["folders"][0]["files"]) {
