@@ -19,13 +19,13 @@ neither the device nor a driver is needed. Where there is a driver but no linker
 point PURLIN_PROGRAM_PATH at the folder.
 
 Example:
-  purlin prelink --device sm_90 -o /usr/share/purlin/programs
+  purlin prelink --device sm_90 -n 8 -o /usr/share/purlin/programs
 
 Exit status: 0 all made, 1 an error, 2 a wrong command line.)";
 
 struct Asked {
   std::string device, policy, folder;
-  int jobs = 0;
+  int jobs = 0, ranks = 0;
   bool json = false, progress = false;
 };
 
@@ -38,6 +38,7 @@ void run(const Asked& asked) {
   const std::string folder = std::filesystem::absolute(asked.folder).lexically_normal().string();
   options.output_directory = folder.c_str();
   options.jobs = asked.jobs;
+  options.ranks = asked.ranks;
   options.progress = [](void* user, int done, int total, const char* program) {
     static_cast<Progress*>(user)->show(static_cast<uint64_t>(done), static_cast<uint64_t>(total),
                                        program ? program : "");
@@ -61,6 +62,8 @@ void add_prelink_command(CLI::App& app) {
   prelink->add_option("--device", asked->device, "Architecture, there or not: sm_90")->required();
   prelink->add_option("-o,--output", asked->folder, "Folder for the programs")->required();
   prelink->add_option("--policy", asked->policy, "Policy file (found by search for the device)");
+  prelink->add_option("-n,--ranks", asked->ranks, "Ranks of a communicator (each number from 2 to 8)")
+      ->check(CLI::NonNegativeNumber);
   prelink->add_option("-j,--jobs", asked->jobs, "Programs made at a time (one a processor)")
       ->check(CLI::NonNegativeNumber);
   prelink->add_flag("--json", asked->json, "Print JSON");

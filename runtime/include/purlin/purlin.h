@@ -325,6 +325,11 @@ PURLIN_API purlin_status purlin_plugins(const purlin_query* query, char** json);
 PURLIN_API purlin_status purlin_explain(const purlin_query* query, char** json);
 PURLIN_API void purlin_free_text(char* text);
 
+/* Makes the device programs that a policy's communicators make when they are created, on any machine with
+ * NVRTC and nvJitLink; neither the device nor a driver is needed. The folder, named in
+ * PURLIN_PROGRAM_PATH, then serves machines that have no linker. `json` gets what was made, which is
+ * also the folder's manifest.json; free it with purlin_free_text. PURLIN_INVALID_ARGUMENT for the host or
+ * an unknown device, PURLIN_LINK_ERROR with what to install where the linker is missing. Thread-safe. */
 typedef struct purlin_prelink_options {
   size_t struct_size;
   const char* device;      /* "sm_90"; need not be there */
@@ -333,6 +338,7 @@ typedef struct purlin_prelink_options {
   int jobs; /* 0: one for each processor */
   void (*progress)(void* user, int done, int total, const char* program); /* may be NULL */
   void* user;
+  int ranks; /* of the communicators, 2 to 16; 0: every number from 2 to 8 */
 } purlin_prelink_options;
 PURLIN_API purlin_status purlin_prelink(const purlin_prelink_options* options, char** json);
 

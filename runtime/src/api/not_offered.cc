@@ -30,9 +30,5 @@ purlin_status purlin_comm_deregister(purlin_comm_t, purlin_registration_t) {
 purlin_status purlin_prepare(purlin_comm_t, const purlin_call*, int) {
   return not_offered("purlin_prepare", "host ranks need no programs");
 }
-purlin_status purlin_prelink(const purlin_prelink_options*, char** json) {
-  if (json != nullptr) *json = nullptr;
-  return not_offered("purlin_prelink", "host ranks need no programs");
-}
 
 }  // extern "C"

@@ -52,8 +52,11 @@ Result<std::string> prelink(std::span<const ProgramRequest> requests,
             .with_context("prelink"));
     programs.push_back(describe(program, file));
   }
-  const Json manifest = {
-      {"device", options.device}, {"device_abi", PURLIN_ATOM_DEVICE_ABI}, {"programs", programs}};
+  const Json manifest = {{"device", options.device},
+                         {"policy", options.policy},
+                         {"atom", options.atom},
+                         {"device_abi", PURLIN_ATOM_DEVICE_ABI},
+                         {"programs", programs}};
   const std::string text = manifest.dump(2) + "\n";
   PURLIN_RETURN_IF_ERROR(folder->write("manifest.json", std::as_bytes(std::span(text)), kFileMode)
                              .with_context("prelink"));

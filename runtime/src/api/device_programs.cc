@@ -1,0 +1,95 @@
+#include "api/device_programs.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "communicator/policy_programs.h"
+#include "communicator/selection.h"
+#include "plugin/choice.h"
+#include "plugin/descriptor_check.h"
+#include "policy/capacity.h"
+#include "policy/match.h"
+#include "policy/search.h"
+
+namespace purlin {
+namespace {
+
+constexpr int kFewestRanks = 2, kUsualRanks = 8;
+
+Status check_query(const DeviceProgramsQuery& query, const purlin_device_facts& facts) {
+  if (policy::kind_of(facts) != PURLIN_DEVICE_CUDA)
+    return Status(
+        PURLIN_INVALID_ARGUMENT,
+        fmt::format("programs for device '{}' were asked for; host ranks need none, name an "
+                    "architecture like sm_90",
+                    query.device));
+  if (query.nranks != 0 &&
+      (query.nranks < kFewestRanks || query.nranks > static_cast<int>(kDeviceRanks)))
+    return Status(PURLIN_INVALID_ARGUMENT,
+                  fmt::format("programs for {} ranks were asked for; device code serves {} to {} "
+                              "ranks, and 0 means every number from {} to {}",
+                              query.nranks, kFewestRanks, kDeviceRanks, kFewestRanks, kUsualRanks));
+  return {};
+}
+
+Result<plugin::BoundAtom> bind(const policy::Policy& policy, const purlin_device_facts& facts,
+                               int most_ranks) {
+  plugin::Need need;
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  need.sources = static_cast<uint32_t>(most_ranks);
+  auto atom = plugin::choose(plugin::discover(plugin_selection(policy), facts), need);
+  if (!atom) return atom.status();
+  policy::Bound bound;
+  bound.limits = atom->descriptor->limits;
+  bound.atom = atom->descriptor->name;
+  bound.cuda = true;
+  PURLIN_RETURN_IF_ERROR(policy::check_against(policy, bound, most_ranks));
+  return atom;
+}
+
+Result<std::vector<DeviceImage>> images_of(const purlin_atom_descriptor& atom) {
+  std::vector<DeviceImage> images;
+  for (uint64_t i = 0; i < atom.image_count; ++i) {
+    auto image = image_from_atom(*plugin::image_at(atom, i), atom.name);
+    if (!image) return image.status();
+    images.push_back(*std::move(image));
+  }
+  return images;
+}
+
+}  // namespace
+
+Result<DevicePrograms> device_programs(const DeviceProgramsQuery& query) {
+  const auto facts = policy::device_facts_of(query.device);
+  if (!facts) return facts.status();
+  PURLIN_RETURN_IF_ERROR(check_query(query, *facts));
+  policy::Request request;
+  request.path = query.policy;
+  const auto found = policy::find_policy(*facts, request);
+  if (!found) return found.status();
+  const int fewest = query.nranks != 0 ? query.nranks : kFewestRanks;
+  const int most = query.nranks != 0 ? query.nranks : kUsualRanks;
+  const auto atom = bind(found->policy, *facts, most);
+  if (!atom) return atom.status();
+  const auto images = images_of(*atom->descriptor);
+  if (!images) return images.status();
+
+  DevicePrograms out{{}, found->policy.name, atom->descriptor->name};
+  std::set<Digest> seen;
+  for (int n = fewest; n <= most; ++n) {
+    const policy::ChoiceTable choices(
+        found->policy, n,
+        std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no Atom with a switch path is bound"));
+    for (const ProgramNeed& need :
+         programs_of(found->policy, choices, *atom->descriptor->limits, n)) {
+      auto made = protocol_request(need.kernel, need.constants,
+                                   facts->cc_major * 10 + facts->cc_minor, *images);
+      if (!made) return made.status();
+      if (seen.insert(program_digest(*made)).second) out.requests.push_back(*std::move(made));
+    }
+  }
+  return out;
+}
+
+}  // namespace purlin
