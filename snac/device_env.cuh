@@ -3,6 +3,7 @@
 #pragma once
 
 #include "purlin/device_abi.cuh"
+#include "snac/atomic.h"
 #include "snac/constants.h"
 #include "snac/header.h"
 
@@ -120,7 +121,7 @@ class DeviceEnv {
   __device__ void move(Block& to, const Block& from) { to = from; }
 
   __device__ bool stopped() const {
-    return *const_cast<const volatile u64*>(&device_control_of(p_, p_.rank)->stop) != 0;
+    return load_relaxed(device_control_of(p_, p_.rank)->stop) != 0;
   }
   template <class Poll>
   __device__ bool wait(Poll poll, Site site) {
@@ -134,9 +135,10 @@ class DeviceEnv {
     leave_record(record);
     if (record.kind == StopKind::kTold) return;
     // Whoever else stops writes another reason: any of them will do.
+    PURLIN_NO_UNROLL
     for (u32 r = 0; r < nranks(); ++r) {
-      *const_cast<volatile u64*>(&device_control_of(p_, r)->stop) = p_.rank + 1;
-      *const_cast<volatile u32*>(&control_of(p_, r)->stop) = p_.rank + 1;
+      store_relaxed(device_control_of(p_, r)->stop, u64{p_.rank + 1});
+      store_relaxed(control_of(p_, r)->stop, p_.rank + 1);
     }
   }
 
@@ -177,7 +179,7 @@ class DeviceEnv {
         const u64 waited = now() - begin;
         const bool refused =
             header == Arrival::kNotYet && waited > kRefusalGraceNs &&
-            *const_cast<const volatile u64*>(&control_of(p_, site.peer)->refused) != 0;
+            load_relaxed(control_of(p_, site.peer)->refused) != 0;
         if (!refused && waited < p_.timeout_ns) return true;
         record.kind = refused ? StopKind::kRefused : StopKind::kTimeout;
       }
@@ -198,11 +200,10 @@ class DeviceEnv {
     return record;
   }
   __device__ void leave_record(const StopRecord& record) {
-    if (atomicExch(&device_control_of(p_, p_.rank)->claimed, 1u) != 0) return;
+    if (!claim(device_control_of(p_, p_.rank)->claimed)) return;
     Control* own = control_of(p_, p_.rank);
     own->record = record;
-    __threadfence_system();
-    *const_cast<volatile u32*>(&own->recorded) = 1;
+    store_release(own->recorded, 1u);
   }
 
   const Params& p_;

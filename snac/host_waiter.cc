@@ -16,9 +16,9 @@ long futex(u32* word, int operation, u32 value, const timespec* timeout) {
 
 // Leaves the record unless there is one already.
 void leave_record(Control* control, const StopRecord& record) {
-  if (__atomic_exchange_n(&control->claimed, 1u, __ATOMIC_ACQ_REL) != 0) return;
+  if (!claim(control->claimed)) return;
   control->record = record;
-  __atomic_store_n(&control->recorded, 1u, __ATOMIC_RELEASE);
+  store_release(control->recorded, 1u);
 }
 
 }  // namespace
@@ -54,13 +54,12 @@ void HostWaiter::sleep(u32 seen) {
   futex(&control(rank_)->doorbell, FUTEX_WAIT, seen, &limit);
 }
 
-void HostWaiter::end_sleep() {
-  __atomic_store_n(&control(rank_)->sleeping, 0u, __ATOMIC_RELAXED);
-}
+void HostWaiter::end_sleep() { __atomic_store_n(&control(rank_)->sleeping, 0u, __ATOMIC_RELAXED); }
 
 StopKind HostWaiter::hopeless_because(u32 peer, std::chrono::steady_clock::time_point begin) {
-  const u64 waited = static_cast<u64>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::steady_clock::now() - begin).count());
+  const u64 waited = static_cast<u64>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - begin)
+          .count());
   if (waited > timeout_ns_) return StopKind::kTimeout;
   if (peer != rank_ && peer_left_ != nullptr && *peer_left_ && (*peer_left_)(peer))
     return StopKind::kPeerLost;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 
+#include "snac/atomic.h"
 #include "snac/header.h"
 
 namespace purlin::snac {
@@ -19,8 +20,8 @@ struct HostPatience {
 // arrived never will. May be empty.
 using PeerLeft = std::function<bool(u32 peer)>;
 
-// Leaves `record` in the Control of `rank` (the first one wins), then stops that rank and all peers.
-// From any thread.
+// Leaves `record` in the Control of `rank` (the first one wins), then stops that rank and all
+// peers. From any thread.
 void stop_ranks(Control* controls, u32 nranks, u32 rank, const StopRecord& record);
 
 // Base of the environments of host ranks; a wait asks them, now and then, what only they know. All
@@ -29,10 +30,14 @@ class HostWaiter {
  public:
   HostWaiter(Control* controls, u32 nranks, u32 rank, u64 timeout_ns, HostPatience patience,
              const PeerLeft* peer_left)
-      : controls_(controls), ranks_(nranks), rank_(rank), timeout_ns_(timeout_ns), patience_(patience),
+      : controls_(controls),
+        ranks_(nranks),
+        rank_(rank),
+        timeout_ns_(timeout_ns),
+        patience_(patience),
         peer_left_(peer_left) {}
 
-  bool stopped() const { return __atomic_load_n(&control(rank_)->stop, __ATOMIC_RELAXED) != 0; }
+  bool stopped() const { return load_relaxed(control(rank_)->stop) != 0; }
 
   // Calls `poll` until it returns true; false when the rank must stop.
   template <class Poll>
@@ -57,8 +62,8 @@ class HostWaiter {
 
   // Whether what `peer` has said contradicts own call; this rank is stopped then.
   virtual bool disagrees(u32 peer) = 0;
-  // Why nothing more will come from `peer` after `waited_ns`, beyond what this class sees, or kNone.
-  // Asked before a last poll.
+  // Why nothing more will come from `peer` after `waited_ns`, beyond what this class sees, or
+  // kNone. Asked before a last poll.
   virtual StopKind in_vain(u32 peer, u64 waited_ns) = 0;
   virtual StopRecord record_at(StopKind kind, Site site) const = 0;
 
