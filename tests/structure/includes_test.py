@@ -18,7 +18,8 @@ RULES = [
     (r'plugins/[^/]+/', [_SDK]),
     (r'examples/[^/]*atom[^/]*/', [_SDK]),
     (r'examples/[^/]*(fused|direct)[^/]*/', [_API, r'runtime/include/purlin/device\.cuh$']),
-    (r'(tools|nccl|bench|examples)/', [_API]),
+    (r'(tools|nccl|examples)/', [_API]),
+    (r'bench/', [r'runtime/', r'snac/']),
     (r'tests/', [r'']),
 ]
 
