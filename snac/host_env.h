@@ -16,10 +16,14 @@ class HostEnv : public HostBlocks, public HostWaiter {
 
   // All references must outlive the env. One env serves one call on one thread.
   HostEnv(const Form& form, const CallParams& params, const purlin_host_atom& atom,
-          const purlin_constants& constants, HostPatience patience, const PeerLeft* peer_left, u64 epoch)
+          const purlin_constants& constants, HostPatience patience, const PeerLeft* peer_left,
+          u64 epoch)
       : HostBlocks(atom, constants),
-        HostWaiter(params.controls, params.nranks, params.rank, params.timeout_ns, patience, peer_left),
-        form_(form), p_(params), epoch_(epoch) {}
+        HostWaiter(params.controls, params.nranks, params.rank, params.timeout_ns, patience,
+                   peer_left),
+        form_(form),
+        p_(params),
+        epoch_(epoch) {}
 
   const Form& form() const { return form_; }
   const Extent& send(u32 step, u32 peer) const { return p_.send[step][peer]; }

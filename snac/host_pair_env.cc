@@ -15,8 +15,9 @@ StopRecord HostPairEnv::record_at(StopKind kind, Site site) const {
   return record;
 }
 
-// A peer that is in the collective after this launch waits there for us: what we wait for will never
-// come. Calls of a communicator are carried out in order, so all that the peer sent before is here.
+// A peer that is in the collective after this launch waits there for us: what we wait for will
+// never come. Calls of a communicator are carried out in order, so all that the peer sent before is
+// here.
 StopKind HostPairEnv::in_vain(u32 peer, u64 waited_ns) {
   if (waited_ns > kRefusalGraceNs &&
       __atomic_load_n(&control(peer)->refused, __ATOMIC_ACQUIRE) == next_epoch_)

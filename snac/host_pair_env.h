@@ -11,14 +11,16 @@ class HostPairEnv : public HostBlocks, public HostWaiter {
  public:
   using Params = PairParams;
 
-  // All references must outlive the env, which serves one launch on one thread. `next_epoch` is that of
-  // the collective after this launch.
+  // All references must outlive the env, which serves one launch on one thread. `next_epoch` is
+  // that of the collective after this launch.
   HostPairEnv(const PairParams& params, const purlin_host_atom& atom,
               const purlin_constants& constants, HostPatience patience, const PeerLeft* peer_left,
               u64 next_epoch)
       : HostBlocks(atom, constants),
-        HostWaiter(params.controls, params.nranks, params.rank, params.timeout_ns, patience, peer_left),
-        p_(params), next_epoch_(next_epoch) {}
+        HostWaiter(params.controls, params.nranks, params.rank, params.timeout_ns, patience,
+                   peer_left),
+        p_(params),
+        next_epoch_(next_epoch) {}
 
   template <class Poll>
   bool wait(Poll poll, const PairSite& site) {

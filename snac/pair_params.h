@@ -1,9 +1,9 @@
 // Send and receive as SNAC sees them: the messages of one launch, and where a pair's words, packets
 // and slots lie. Trivially copyable: it is a kernel's argument.
 //
-// An ordered pair of ranks has slots of its own at the receiver, filled in turn. A **unit** is one use
-// of a slot: a chunk of a message, or a whole message as packets. Units of a pair are numbered from 1
-// for as long as the communicator lives; unit s lies in slot (s - 1) mod slots.
+// An ordered pair of ranks has slots of its own at the receiver, filled in turn. A **unit** is one
+// use of a slot: a chunk of a message, or a whole message as packets. Units of a pair are numbered
+// from 1 for as long as the communicator lives; unit s lies in slot (s - 1) mod slots.
 #pragma once
 
 #include "snac/call.h"
@@ -34,23 +34,23 @@ struct PairParamsOf {
 
   u32 nranks = 1;
   u32 rank = 0;
-  u32 slots = 2;         // of every ordered pair
-  u32 ctas = 1;          // of every stream; divides slots
+  u32 slots = 2;  // of every ordered pair
+  u32 ctas = 1;   // of every stream; divides slots
   u64 slot_bytes = 0;
   u64 packet_bytes = 0;  // memory of a slot's packets
   u64 timeout_ns = 0;
   const PairMessage* messages = nullptr;  // where the code that runs can read them
   WireMap map;
-  Control* controls = nullptr;   // of every rank, as mapped here
-  u8* peers[kPeers] = {};        // base of every rank's memory as mapped here, own included
-  PairList sends[kPeers] = {};   // to each rank; the i-th one to the own rank is
+  Control* controls = nullptr;     // of every rank, as mapped here
+  u8* peers[kPeers] = {};          // base of every rank's memory as mapped here, own included
+  PairList sends[kPeers] = {};     // to each rank; the i-th one to the own rank is
   PairList receives[kPeers] = {};  // copied to the i-th one from it
 };
 using PairParams = PairParamsOf<kMaxRanks>;
 
-// Words about `peer` in the memory of `owner`. `of`: 0 flags ("unit is here", written by the peer), 1
-// acknowledgments ("unit was taken", written by the peer), 2 units sent and 3 units received by the
-// owner before this launch; a word for each slot.
+// Words about `peer` in the memory of `owner`. `of`: 0 flags ("unit is here", written by the peer),
+// 1 acknowledgments ("unit was taken", written by the peer), 2 units sent and 3 units received by
+// the owner before this launch; a word for each slot.
 template <class Params>
 PURLIN_HD u64* pair_word(const Params& p, u32 owner, u32 peer, u32 of, u32 slot) {
   u8* words = p.peers[owner] + p.map.pair_words + peer * pair_word_bytes(p.slots);

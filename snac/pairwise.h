@@ -1,9 +1,10 @@
 // Send and receive: one direction of one ordered pair of ranks, unit after unit.
 //
-// A sender waits until the receiver has taken what lay in the slot, stores the unit, then says that it
-// is here; a receiver waits for that, takes the unit, then says that it did. Neither touches the epoch
-// or any other pair, so ranks and pairs that take no part stay as they are. Streams of one rank are
-// independent of each other: whoever drives them must let any of them go on while others wait.
+// A sender waits until the receiver has taken what lay in the slot, stores the unit, then says that
+// it is here; a receiver waits for that, takes the unit, then says that it did. Neither touches the
+// epoch or any other pair, so ranks and pairs that take no part stay as they are. Streams of one
+// rank are independent of each other: whoever drives them must let any of them go on while others
+// wait.
 #pragma once
 
 #include "snac/header.h"
@@ -112,9 +113,12 @@ class PairStream {
   PURLIN_HD bool transfer_packets() {
     const Unit unit = unit_at(next_);
     bool good = true;
-    if (side_ == PairSide::kSelf) copy_block_by_block(unit);
-    else if (side_ == PairSide::kSend) good = ready(0) && send_packets(unit);
-    else good = receive_packets(unit);
+    if (side_ == PairSide::kSelf)
+      copy_block_by_block(unit);
+    else if (side_ == PairSide::kSend)
+      good = ready(0) && send_packets(unit);
+    else
+      good = receive_packets(unit);
     if (!env_.all(good)) return false;
     if (side_ == PairSide::kReceive && env_.lane() == 0) {
       acknowledge(unit);
@@ -123,8 +127,8 @@ class PairStream {
     return true;
   }
 
-  // The stream's last act: the numbers that the next launch goes on from, in every word that this part
-  // stands for, so that a later launch of another number of parts reads them too.
+  // The stream's last act: the numbers that the next launch goes on from, in every word that this
+  // part stands for, so that a later launch of another number of parts reads them too.
   PURLIN_HD void leave() {
     if (side_ == PairSide::kSelf) return;
     for (u32 w = part_ + env_.lane() * p_.ctas; w < p_.slots; w += env_.lanes() * p_.ctas)
@@ -158,8 +162,10 @@ class PairStream {
     u32 high = list_.count;
     while (high - low > 1) {
       const u32 middle = low + (high - low) / 2;
-      if (message(middle).first_unit <= unit) low = middle;
-      else high = middle;
+      if (message(middle).first_unit <= unit)
+        low = middle;
+      else
+        high = middle;
     }
     return low;
   }
@@ -261,8 +267,8 @@ class PairStream {
       Block block;
       const Expected expected{packets + b * (kBlockBytes / 8), tag_of(unit), block_bytes(unit, b),
                               Site{}};
-      if (!env_.receive_block(expected, block, [&] { return arrived(unit) != UnitState::kStop; },
-                              site_of(unit)))
+      if (!env_.receive_block(
+              expected, block, [&] { return arrived(unit) != UnitState::kStop; }, site_of(unit)))
         return false;
       env_.store(unit.message->buffer + b * kBlockBytes, block, expected.bytes);
     }

@@ -23,7 +23,10 @@ purlin_transformation one_step(const char* name, purlin_step step) {
 // Every rank brings a matrix of 4 x 4 blocks. Row r of the sum is made at rank r, which sends its
 // block p to rank p: rank p ends with column p of the sum.
 purlin_transformation transposed_sum() {
-  return {sizeof(purlin_transformation), "transposed_sum", 2, 0,
+  return {sizeof(purlin_transformation),
+          "transposed_sum",
+          2,
+          0,
           {{kScattered, kPacked, 1, 0, kAll, kAll}, {kScattered, kTransposed, 0, 0, kAll, kAll}}};
 }
 
@@ -35,7 +38,8 @@ purlin_transformation gather_odd() {
 }
 
 // Region 0 goes to the rank above and region 1 to the rank below; what comes from the rank above
-// lands in region 0, what comes from the rank below in region 1. Members are distances: 1 and n - 1.
+// lands in region 0, what comes from the rank below in region 1. Members are distances: 1 and n
+// - 1.
 purlin_transformation neighbours() {
   const purlin_layout beside = {PURLIN_LAYOUT_TRANSPOSED, 1, 1u << 1 | 1u << (kRanks - 1), 0, 1};
   return one_step("neighbours", {beside, beside, 0, 0, kAll, kAll});

@@ -1,5 +1,5 @@
-// Messages of one group: each pair and direction goes on by itself. Rank 0 sends to 1 and to 2 in one
-// group, more than slots hold; rank 1 first waits for rank 2, and rank 2 for rank 0.
+// Messages of one group: each pair and direction goes on by itself. Rank 0 sends to 1 and to 2 in
+// one group, more than slots hold; rank 1 first waits for rank 2, and rank 2 for rank 0.
 #include <doctest/doctest.h>
 
 #include "explore.h"

@@ -32,14 +32,16 @@ class Pairs {
     config.pair_slot_bytes = kSlotBytes;
     config.pair_packet_bytes = kPacketBytes;
     map_ = map_wire(config);
-    for (u32 r = 0; r < n; ++r) memory_.push_back(std::make_unique<Page[]>(map_.total / sizeof(Page)));
+    for (u32 r = 0; r < n; ++r)
+      memory_.push_back(std::make_unique<Page[]>(map_.total / sizeof(Page)));
   }
 
   // Whether every rank finished and every byte is right.
   bool run(const std::vector<Message>& messages, u32 ctas) {
     std::vector<char> good(n_, 0);
     std::vector<std::thread> threads;
-    for (u32 r = 0; r < n_; ++r) threads.emplace_back([&, r] { good[r] = run_rank(r, messages, ctas); });
+    for (u32 r = 0; r < n_; ++r)
+      threads.emplace_back([&, r] { good[r] = run_rank(r, messages, ctas); });
     for (std::thread& thread : threads) thread.join();
     for (char g : good)
       if (g == 0) return false;

@@ -1,12 +1,12 @@
 #include "api/group.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <list>
 #include <optional>
 #include <thread>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "communicator/element.h"
 #include "status/last_error.h"
@@ -139,14 +139,15 @@ extern "C" purlin_status purlin_group_start(void) {
 extern "C" purlin_status purlin_group_end(void) {
   using purlin::group;
   if (group.depth == 0)
-    return purlin::remember(purlin::Status(PURLIN_INVALID_USAGE,
-                                           "purlin_group_end without purlin_group_start"));
+    return purlin::remember(
+        purlin::Status(PURLIN_INVALID_USAGE, "purlin_group_end without purlin_group_start"));
   if (--group.depth > 0) return PURLIN_OK;
   purlin::Group finished = std::move(group);
   group = purlin::Group{};
   if (!finished.error.is_ok()) {
     for (const purlin::Member& member : finished.members) member.handle->communicator->refuse();
-    return purlin::remember(finished.error.with_context("a call of this group was wrong, none was made"));
+    return purlin::remember(
+        finished.error.with_context("a call of this group was wrong, none was made"));
   }
   if (finished.members.empty()) return PURLIN_OK;
   return purlin::remember(purlin::run_members(finished.members));

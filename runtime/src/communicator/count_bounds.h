@@ -12,8 +12,8 @@ struct Excess {
   uint64_t bound = 0;
 };
 
-// The first count of this rank's arrays, in host memory, that exceeds its bound, or the sum of a row
-// that does; nothing when all are within.
+// The first count of this rank's arrays, in host memory, that exceeds its bound, or the sum of a
+// row that does; nothing when all are within.
 std::optional<Excess> above_bound(const CallFacts& facts, int nranks);
 
 }  // namespace purlin

@@ -95,7 +95,8 @@ CallFacts FusedCall::facts() const {
   CallFacts facts;
   facts.call = &call;
   facts.collective = static_cast<snac::Collective>(call.collective);
-  facts.sizes = {1, 0, send_bytes.data(), send_places.data(), recv_bytes.data(), recv_places.data()};
+  facts.sizes = {
+      1, 0, send_bytes.data(), send_places.data(), recv_bytes.data(), recv_places.data()};
   for (const uint64_t bytes : send_bytes) {
     facts.total_bytes += bytes;
     facts.largest_part = std::max(facts.largest_part, bytes);

@@ -1,5 +1,5 @@
-// Calls of one group that are carried out as one. Ranks must all decide alike, so a decision rests on
-// nothing but what all ranks of a correct program state alike.
+// Calls of one group that are carried out as one. Ranks must all decide alike, so a decision rests
+// on nothing but what all ranks of a correct program state alike.
 #pragma once
 
 #include <optional>
@@ -27,16 +27,16 @@ struct FusedCall {
   CallFacts facts() const;
 };
 
-// The first nranks of `calls` as one: broadcasts from every rank once become an all_gather_v, reduces
-// to every rank once a reduce_scatter_v. They must agree in dtype (reduces in op, which is not
-// premul_sum: each call has a scalar of its own, which other ranks do not know) and leave path,
+// The first nranks of `calls` as one: broadcasts from every rank once become an all_gather_v,
+// reduces to every rank once a reduce_scatter_v. They must agree in dtype (reduces in op, which is
+// not premul_sum: each call has a scalar of its own, which other ranks do not know) and leave path,
 // reduction and budget to the policy. Nothing when they do not.
 std::optional<FusedCall> fuse_rooted(std::span<const GroupCall> calls, int nranks, int rank);
 
 // The messages of all ranks, by rank, as one all_to_all_v, a call for each rank. For a thread that
 // issues for all ranks alone: a rank by itself never knows that the others' messages complete an
-// exchange. There must be exactly one message from every rank to every other, at most one from a rank
-// to itself, all of one dtype, both ends stating the same. Empty when there is not.
+// exchange. There must be exactly one message from every rank to every other, at most one from a
+// rank to itself, all of one dtype, both ends stating the same. Empty when there is not.
 std::vector<FusedCall> fuse_exchange(std::span<const std::span<const Message>> by_rank);
 
 }  // namespace purlin

@@ -46,10 +46,11 @@ Status check_own(std::span<const Message> messages, int rank) {
   for (const Message& message : messages)
     if (message.peer == rank) (message.sends ? sent : received).push_back(&message);
   if (sent.size() != received.size())
-    return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("rank {} sends {} messages to itself and receives {} from itself; issue "
-                              "each send to the own rank and its receive in one group", rank,
-                              sent.size(), received.size()));
+    return Status(
+        PURLIN_INVALID_ARGUMENT,
+        fmt::format("rank {} sends {} messages to itself and receives {} from itself; issue "
+                    "each send to the own rank and its receive in one group",
+                    rank, sent.size(), received.size()));
   for (size_t i = 0; i < sent.size(); ++i)
     if (sent[i]->count != received[i]->count || sent[i]->dtype != received[i]->dtype)
       return Status(PURLIN_INVALID_ARGUMENT,
@@ -78,14 +79,14 @@ Status check_message(const Message& message, int nranks) {
     return Status(PURLIN_INVALID_ARGUMENT, fmt::format("count is {} {} elements: beyond 2^62 bytes",
                                                        message.count, dtype_text(message.dtype)));
   if (message.count != 0 && message.buffer == nullptr)
-    return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("{} is null, and count is {}", message.sends ? "send" : "recv",
-                              message.count));
+    return Status(
+        PURLIN_INVALID_ARGUMENT,
+        fmt::format("{} is null, and count is {}", message.sends ? "send" : "recv", message.count));
   return {};
 }
 
-Status prepare_messages(std::span<const Message> messages, const WireFacts& wire, int nranks, int rank,
-                        PairLaunch* launch) {
+Status prepare_messages(std::span<const Message> messages, const WireFacts& wire, int nranks,
+                        int rank, PairLaunch* launch) {
   PURLIN_RETURN_IF_ERROR(check_own(messages, rank));
   snac::PairParams& p = launch->params;
   p.nranks = static_cast<snac::u32>(nranks);

@@ -29,7 +29,7 @@ Status check_message(const Message& message, int nranks);
 // Fills `launch` (its params.peers, controls and map are set) for messages that are each checked.
 // PURLIN_INVALID_ARGUMENT, before anything is done, when those to and from the own rank do not fit
 // each other: the i-th one sent is the i-th one received.
-Status prepare_messages(std::span<const Message> messages, const WireFacts& wire, int nranks, int rank,
-                        PairLaunch* launch);
+Status prepare_messages(std::span<const Message> messages, const WireFacts& wire, int nranks,
+                        int rank, PairLaunch* launch);
 
 }  // namespace purlin

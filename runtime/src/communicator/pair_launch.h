@@ -8,8 +8,8 @@
 
 namespace purlin {
 
-// Owned by the communicator, reused from launch to launch. `params.messages` points to `messages` in
-// host memory; a GPU backend gives its kernel a copy.
+// Owned by the communicator, reused from launch to launch. `params.messages` points to `messages`
+// in host memory; a GPU backend gives its kernel a copy.
 struct PairLaunch {
   snac::PairParams params;
   std::vector<snac::PairMessage> messages;

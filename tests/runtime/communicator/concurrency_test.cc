@@ -19,7 +19,8 @@ const char* const kSmall =
 // Sum of a value that tells communicator and round apart; 0 when it is right on this rank.
 int round_of(purlin_comm_t comm, int n, uint32_t which, uint32_t round, uint64_t count) {
   std::vector<uint32_t> in(count, which * 1000 + round), out(count, ~0u);
-  if (purlin_all_reduce(in.data(), out.data(), count, PURLIN_U32, PURLIN_SUM, comm, nullptr) != PURLIN_OK)
+  if (purlin_all_reduce(in.data(), out.data(), count, PURLIN_U32, PURLIN_SUM, comm, nullptr) !=
+      PURLIN_OK)
     return 1;
   for (uint32_t v : out)
     if (v != (which * 1000 + round) * static_cast<uint32_t>(n)) return 1;
@@ -93,8 +94,8 @@ TEST_CASE("threads that do not agree on an order never mix two calls") {
         const uint64_t count = 16 * 1024;
         for (int i = 0; i < 50; ++i) {
           std::vector<uint32_t> in(count, t), out(count, 0);
-          wrong += purlin_all_reduce(in.data(), out.data(), count, PURLIN_U32, PURLIN_SUM, ranks.comm(r),
-                                     nullptr) != PURLIN_OK;
+          wrong += purlin_all_reduce(in.data(), out.data(), count, PURLIN_U32, PURLIN_SUM,
+                                     ranks.comm(r), nullptr) != PURLIN_OK;
           for (uint32_t v : out) wrong += v != out[0] || v < 3 || v > 6;
         }
       });
@@ -102,7 +103,9 @@ TEST_CASE("threads that do not agree on an order never mix two calls") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("two communicators used in opposite order by one thread each end in an error that says who waits") {
+TEST_CASE(
+    "two communicators used in opposite order by one thread each end in an error that says who "
+    "waits") {
   std::vector<purlin_comm_t> a(2), b(2);
   purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
   options.timeout_ms = 300;
@@ -116,7 +119,8 @@ TEST_CASE("two communicators used in opposite order by one thread each end in an
     threads.emplace_back([&, r] {
       float in = 1, out = 0;
       const purlin_comm_t mine = r == 0 ? a[0] : b[1];
-      CHECK(purlin_all_reduce(&in, &out, 1, PURLIN_F32, PURLIN_SUM, mine, nullptr) == PURLIN_TIMEOUT);
+      CHECK(purlin_all_reduce(&in, &out, 1, PURLIN_F32, PURLIN_SUM, mine, nullptr) ==
+            PURLIN_TIMEOUT);
       text[r] = purlin_last_error();
     });
   for (std::thread& thread : threads) thread.join();

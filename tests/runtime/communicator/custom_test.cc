@@ -1,5 +1,5 @@
-// Random transformations of a user's own against a reading of the header's words that shares nothing
-// with the library.
+// Random transformations of a user's own against a reading of the header's words that shares
+// nothing with the library.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -53,7 +53,8 @@ unsigned char* at(Bytes& bytes, int index, uint64_t count) {
 }
 
 // One step: what `to` holds, from what all hold.
-Bytes step(const purlin_step& s, int n, int root, int to, std::vector<Bytes>& inputs, uint64_t count) {
+Bytes step(const purlin_step& s, int n, int root, int to, std::vector<Bytes>& inputs,
+           uint64_t count) {
   Bytes out(static_cast<uint64_t>(span(s.output, n)) * count, kGap);
   if (!in_set(s.consumers, to, root)) return out;
   bool first = true;
@@ -84,9 +85,13 @@ purlin_layout random_layout(purlin_layout_kind kind, int n, std::mt19937_64& ran
 purlin_rank_set random_set(int n, std::mt19937_64& random) {
   const uint64_t all = (uint64_t{1} << n) - 1;
   switch (random() % 4) {
-    case 0: return {PURLIN_RANKS_ROOT, 0, 0};
-    case 1: return {PURLIN_RANKS_MASK, 0, (random() & all) | uint64_t{1} << random() % static_cast<uint64_t>(n)};
-    default: return {PURLIN_RANKS_ALL, 0, 0};
+    case 0:
+      return {PURLIN_RANKS_ROOT, 0, 0};
+    case 1:
+      return {PURLIN_RANKS_MASK, 0,
+              (random() & all) | uint64_t{1} << random() % static_cast<uint64_t>(n)};
+    default:
+      return {PURLIN_RANKS_ALL, 0, 0};
   }
 }
 
@@ -95,9 +100,9 @@ purlin_transformation random_step(int n, std::mt19937_64& random) {
   const bool reduces = random() % 3 == 0;
   const auto kind = [&] { return static_cast<purlin_layout_kind>(random() % 3); };
   t.steps[0].input = random_layout(kind(), n, random);
-  t.steps[0].output =
-      random_layout(reduces ? PURLIN_LAYOUT_PACKED
-                            : static_cast<purlin_layout_kind>(1 + random() % 2), n, random);
+  t.steps[0].output = random_layout(
+      reduces ? PURLIN_LAYOUT_PACKED : static_cast<purlin_layout_kind>(1 + random() % 2), n,
+      random);
   t.steps[0].reduce = reduces;
   t.steps[0].stagers = random_set(n, random);
   t.steps[0].consumers = random_set(n, random);
@@ -105,8 +110,8 @@ purlin_transformation random_step(int n, std::mt19937_64& random) {
 }
 
 // Carried out, or refused alike on all ranks; "" or what is wrong.
-std::string try_it(const Ranks& ranks, int r, const purlin_transformation& t, int root, uint64_t count,
-                   std::vector<Bytes> inputs, bool* ran) {
+std::string try_it(const Ranks& ranks, int r, const purlin_transformation& t, int root,
+                   uint64_t count, std::vector<Bytes> inputs, bool* ran) {
   const int n = ranks.size();
   const Bytes want = step(t.steps[0], n, root, r, inputs, count);
   Bytes out(want.size(), kGap);
@@ -122,19 +127,21 @@ std::string try_it(const Ranks& ranks, int r, const purlin_transformation& t, in
   call.recv = out.data();
   const purlin_status status = purlin_run(&call, ranks.comm(r), nullptr);
   *ran = status == PURLIN_OK;
-  if (status == PURLIN_UNSUPPORTED) return out == Bytes(out.size(), kGap) ? "" : "refused, and written";
+  if (status == PURLIN_UNSUPPORTED)
+    return out == Bytes(out.size(), kGap) ? "" : "refused, and written";
   if (status != PURLIN_OK) return purlin_last_error();
   for (size_t i = 0; i < out.size(); ++i)
-    if (out[i] != want[i]) return "wrong byte " + std::to_string(i) + " of " + std::to_string(out.size());
+    if (out[i] != want[i])
+      return "wrong byte " + std::to_string(i) + " of " + std::to_string(out.size());
   return "";
 }
 
 std::string text_of(const purlin_transformation& t) {
   std::string text;
   for (const purlin_layout* l : {&t.steps[0].input, &t.steps[0].output})
-    text += "kind " + std::to_string(l->kind) + " relative " + std::to_string(l->relative) + " members " +
-            std::to_string(l->members) + " rotate " + std::to_string(l->rotate) + " stride " +
-            std::to_string(l->stride) + "; ";
+    text += "kind " + std::to_string(l->kind) + " relative " + std::to_string(l->relative) +
+            " members " + std::to_string(l->members) + " rotate " + std::to_string(l->rotate) +
+            " stride " + std::to_string(l->stride) + "; ";
   for (const purlin_rank_set* s : {&t.steps[0].stagers, &t.steps[0].consumers})
     text += "set " + std::to_string(s->kind) + " " + std::to_string(s->mask) + "; ";
   return text + (t.steps[0].reduce != 0 ? "reduce" : "copy");
@@ -152,7 +159,9 @@ TEST_CASE("random transformations move what the header says, by packets and by c
       const purlin_transformation t = random_step(n, random);
       const int root = static_cast<int>(random() % static_cast<uint64_t>(n));
       const uint64_t count = random() % 3 == 0 ? 5000 + random() % 3000 : random() % 40;
-      std::vector<Bytes> inputs(static_cast<size_t>(n), Bytes(static_cast<uint64_t>(span(t.steps[0].input, n)) * count + 1));
+      std::vector<Bytes> inputs(
+          static_cast<size_t>(n),
+          Bytes(static_cast<uint64_t>(span(t.steps[0].input, n)) * count + 1));
       for (Bytes& bytes : inputs)
         for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
       std::vector<std::string> errors(static_cast<size_t>(n));
@@ -182,11 +191,16 @@ TEST_CASE("two steps of one's own: a reduction whose result is spread by columns
   const int n = 4;
   const Ranks ranks(n);
   REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
-  const purlin_layout scattered{PURLIN_LAYOUT_SCATTERED, 0, 0, 0, 1}, packed{PURLIN_LAYOUT_PACKED, 0, 0, 0, 1};
+  const purlin_layout scattered{PURLIN_LAYOUT_SCATTERED, 0, 0, 0, 1},
+      packed{PURLIN_LAYOUT_PACKED, 0, 0, 0, 1};
   const purlin_layout turned{PURLIN_LAYOUT_TRANSPOSED, 0, 0, 1, 2};
   const purlin_rank_set all{PURLIN_RANKS_ALL, 0, 0};
-  const purlin_transformation t{sizeof t, "columns", 2, 0,
-                                {{scattered, packed, 1, 0, all, all}, {scattered, turned, 0, 0, all, all}}};
+  const purlin_transformation t{
+      sizeof t,
+      "columns",
+      2,
+      0,
+      {{scattered, packed, 1, 0, all, all}, {scattered, turned, 0, 0, all, all}}};
   for (const uint64_t block : {uint64_t{8}, uint64_t{24}, uint64_t{3000}}) {
     std::vector<Bytes> inputs(n, Bytes(block * 16));
     std::mt19937_64 random(seed());
@@ -219,7 +233,8 @@ TEST_CASE("what cannot be composed is refused with the reason, and nothing break
   const int n = 3;
   const Ranks ranks(n);
   REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
-  const purlin_layout scattered{PURLIN_LAYOUT_SCATTERED, 0, 0, 0, 1}, packed{PURLIN_LAYOUT_PACKED, 0, 0, 0, 1};
+  const purlin_layout scattered{PURLIN_LAYOUT_SCATTERED, 0, 0, 0, 1},
+      packed{PURLIN_LAYOUT_PACKED, 0, 0, 0, 1};
   const purlin_layout far{PURLIN_LAYOUT_SCATTERED, 0, 0b11000, 0, 1};
   const purlin_layout beside{PURLIN_LAYOUT_TRANSPOSED, 1, 0b010, 0, 1};
   const purlin_rank_set all{PURLIN_RANKS_ALL, 0, 0}, none{PURLIN_RANKS_MASK, 0, 0b11000};
@@ -227,7 +242,9 @@ TEST_CASE("what cannot be composed is refused with the reason, and nothing break
     purlin_transformation t;
     const char* reason;
   };
-  const auto one = [](purlin_step s) { return purlin_transformation{sizeof(purlin_transformation), "odd", 1, 0, {s, {}}}; };
+  const auto one = [](purlin_step s) {
+    return purlin_transformation{sizeof(purlin_transformation), "odd", 1, 0, {s, {}}};
+  };
   const auto two = [](purlin_step a, purlin_step b) {
     return purlin_transformation{sizeof(purlin_transformation), "odd", 2, 0, {a, b}};
   };
@@ -237,9 +254,12 @@ TEST_CASE("what cannot be composed is refused with the reason, and nothing break
       {one({packed, far, 0, 0, all, all}), "none of whose members exists"},
       {one({packed, scattered, 0, 0, none, all}), "no stagers"},
       {one({packed, scattered, 0, 0, all, none}), "no consumers"},
-      {two({scattered, packed, 1, 0, all, all}, {packed, packed, 1, 0, all, all}), "step 2 cannot reduce"},
-      {two({packed, packed, 1, 0, all, all}, {packed, scattered, 0, 0, all, all}), "step 1 must begin"},
-      {two({beside, packed, 1, 0, all, all}, {packed, scattered, 0, 0, all, all}), "by rank, not by distance"}};
+      {two({scattered, packed, 1, 0, all, all}, {packed, packed, 1, 0, all, all}),
+       "step 2 cannot reduce"},
+      {two({packed, packed, 1, 0, all, all}, {packed, scattered, 0, 0, all, all}),
+       "step 1 must begin"},
+      {two({beside, packed, 1, 0, all, all}, {packed, scattered, 0, 0, all, all}),
+       "by rank, not by distance"}};
   ranks.each([&](int r) {
     for (const Refusal& refusal : refusals) {
       Bytes in(64), out(64);

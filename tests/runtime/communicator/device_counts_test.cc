@@ -30,7 +30,8 @@ TEST_CASE("counts written after the call was issued are the ones that count") {
   REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
   for (const uint64_t bound : {uint64_t{100}, uint64_t{20'000}}) {  // by packets, by chunks
     ranks.each([&](int r) {
-      std::vector<int32_t> in(bound, r + 1), gathered(3 * bound, -1), sum(bound, -1), swapped(3 * bound, -1);
+      std::vector<int32_t> in(bound, r + 1), gathered(3 * bound, -1), sum(bound, -1),
+          swapped(3 * bound, -1);
       std::vector<uint64_t> counts(n, ~uint64_t{0}), places = {7, 0, 40}, ones(n, ~uint64_t{0});
       purlin_call gather = v_call(PURLIN_ALL_GATHER_V, in.data(), gathered.data());
       gather.recv_counts = counts.data();

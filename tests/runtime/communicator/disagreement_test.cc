@@ -1,5 +1,5 @@
-// One rank differs. Checking on: an error on all ranks that names the rank and both values. Checking
-// off: whatever happens ends, and nobody writes outside its own buffers.
+// One rank differs. Checking on: an error on all ranks that names the rank and both values.
+// Checking off: whatever happens ends, and nobody writes outside its own buffers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -41,11 +41,13 @@ const Difference kDifferences[] = {
      }},
     {{"of 1 bf16", "of 1 f32"},
      [](int r, int odd, const float* in, float* out, purlin_comm_t comm) {
-       return purlin_all_reduce(in, out, 1, r == odd ? PURLIN_BF16 : PURLIN_F32, PURLIN_SUM, comm, nullptr);
+       return purlin_all_reduce(in, out, 1, r == odd ? PURLIN_BF16 : PURLIN_F32, PURLIN_SUM, comm,
+                                nullptr);
      }},
     {{"sum", "max"},
      [](int r, int odd, const float* in, float* out, purlin_comm_t comm) {
-       return purlin_all_reduce(in, out, kLarge, PURLIN_F32, r == odd ? PURLIN_MAX : PURLIN_SUM, comm, nullptr);
+       return purlin_all_reduce(in, out, kLarge, PURLIN_F32, r == odd ? PURLIN_MAX : PURLIN_SUM,
+                                comm, nullptr);
      }},
     {{"root 0", "root 1"},
      [](int r, int odd, const float* in, float* out, purlin_comm_t comm) {
@@ -77,7 +79,8 @@ class Disagreeing {
     purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
     options.checking = checking ? 1 : 0;
     options.timeout_ms = checking ? 30'000 : 200;
-    if (purlin_comm_create_all(comms_.data(), n, nullptr, &options) != PURLIN_OK) error = purlin_last_error();
+    if (purlin_comm_create_all(comms_.data(), n, nullptr, &options) != PURLIN_OK)
+      error = purlin_last_error();
   }
   ~Disagreeing() {
     for (purlin_comm_t comm : comms_)
@@ -141,8 +144,8 @@ TEST_CASE("checking off: it ends, nothing outside is touched, and a new communic
       ranks.each([&](int r) {
         Guarded in(room(n), 0), out(room(n), 0);
         std::fill_n(in.data(), room(n), static_cast<unsigned char>(0));
-        d.call(r, n - 1, reinterpret_cast<const float*>(in.data()), reinterpret_cast<float*>(out.data()),
-               ranks.comm(r));
+        d.call(r, n - 1, reinterpret_cast<const float*>(in.data()),
+               reinterpret_cast<float*>(out.data()), ranks.comm(r));
         intact[static_cast<size_t>(r)] = in.intact() && out.intact();
       });
       for (size_t r = 0; r < intact.size(); ++r) {
@@ -205,7 +208,8 @@ TEST_CASE("an all_to_all_v whose pair disagrees about its bytes names the pair a
           purlin_all_to_all_v(in.data(), none.data(), nullptr, out.data(), expects.data(), nullptr,
                               PURLIN_U8, ranks.comm(r), nullptr);
       // A rank that has heard from all its peers may be done before the end of the communicator.
-      CHECK((status == (checking ? PURLIN_MISMATCH : PURLIN_TIMEOUT) || (status == PURLIN_OK && r != 7)));
+      CHECK((status == (checking ? PURLIN_MISMATCH : PURLIN_TIMEOUT) ||
+             (status == PURLIN_OK && r != 7)));
       intact[static_cast<size_t>(r)] = in.intact() && out.intact();
     });
     for (int r = 0; r < n; ++r) {

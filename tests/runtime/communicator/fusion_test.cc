@@ -124,8 +124,8 @@ TEST_CASE("what the others could not know, or what is not one of each rank, stay
 TEST_CASE("one message for every pair, seen from all ranks, is an all_to_all_v") {
   Buffers b[2]{};
   std::vector<std::vector<Message>> ranks = {
-      {message(true, 1, 3, b[0].send + 4), message(false, 1, 2, b[0].recv), message(true, 0, 1, b[0].send),
-       message(false, 0, 1, b[0].recv + 6)},
+      {message(true, 1, 3, b[0].send + 4), message(false, 1, 2, b[0].recv),
+       message(true, 0, 1, b[0].send), message(false, 0, 1, b[0].recv + 6)},
       {message(false, 0, 3, b[1].recv), message(true, 0, 2, b[1].send)}};
   const auto calls = exchange(ranks);
   REQUIRE(calls.size() == 2);

@@ -15,7 +15,8 @@ namespace {
 using Words = std::vector<int32_t>;
 
 int32_t value(int rank, int root, uint64_t i) {
-  return static_cast<int32_t>(static_cast<uint64_t>(rank) * 1000 + static_cast<uint64_t>(root) * 77 + i % 251);
+  return static_cast<int32_t>(static_cast<uint64_t>(rank) * 1000 +
+                              static_cast<uint64_t>(root) * 77 + i % 251);
 }
 
 std::string last() { return purlin_last_error(); }
@@ -23,7 +24,8 @@ std::string last() { return purlin_last_error(); }
 // Each root's count; the last one is beyond the crossover now and then.
 std::vector<uint64_t> random_counts(int n, std::mt19937_64& random) {
   std::vector<uint64_t> counts;
-  for (int r = 0; r < n; ++r) counts.push_back(random() % 3 == 0 ? 0 : random() % (r == n - 1 ? 9000 : 60));
+  for (int r = 0; r < n; ++r)
+    counts.push_back(random() % 3 == 0 ? 0 : random() % (r == n - 1 ? 9000 : 60));
   return counts;
 }
 
@@ -40,16 +42,18 @@ TEST_CASE("n broadcasts and n reduces of one group give what they give by themse
       std::vector<std::string> errors(static_cast<size_t>(n));
       ranks.each([&](int r) {
         std::string& error = errors[static_cast<size_t>(r)];
-        std::vector<Words> in(static_cast<size_t>(n)), all(static_cast<size_t>(n)), sums(static_cast<size_t>(n));
+        std::vector<Words> in(static_cast<size_t>(n)), all(static_cast<size_t>(n)),
+            sums(static_cast<size_t>(n));
         purlin_group_start();
         for (int i = 0; i < n; ++i) {
-          const int root = static_cast<int>((first + static_cast<uint64_t>(i)) % static_cast<uint64_t>(n));
+          const int root =
+              static_cast<int>((first + static_cast<uint64_t>(i)) % static_cast<uint64_t>(n));
           const auto u = static_cast<size_t>(root);
           for (uint64_t k = 0; k < counts[u]; ++k) in[u].push_back(value(r, root, k));
           all[u].assign(counts[u] + 1, -1);
           sums[u].assign(counts[u] + 1, -1);
-          if (purlin_broadcast(in[u].data(), all[u].data(), counts[u], PURLIN_I32, root, ranks.comm(r),
-                               nullptr) != PURLIN_OK)
+          if (purlin_broadcast(in[u].data(), all[u].data(), counts[u], PURLIN_I32, root,
+                               ranks.comm(r), nullptr) != PURLIN_OK)
             error = last();
         }
         for (int root = 0; root < n; ++root) {
@@ -92,19 +96,20 @@ TEST_CASE("fused calls in place, averages included") {
       for (int root = 0; root < n; ++root) {
         Words& part = parts[static_cast<size_t>(root)];
         part.assign(count, r == root ? root + 50 : -1);
-        CHECK(purlin_broadcast(part.data(), part.data(), count, PURLIN_I32, root, ranks.comm(r), nullptr) ==
-              PURLIN_OK);
+        CHECK(purlin_broadcast(part.data(), part.data(), count, PURLIN_I32, root, ranks.comm(r),
+                               nullptr) == PURLIN_OK);
       }
       for (int root = 0; root < n; ++root) {
         Words& sum = sums[static_cast<size_t>(root)];
         sum.assign(count, r * 8 + root);
-        CHECK(purlin_reduce(sum.data(), sum.data(), count, PURLIN_I32, PURLIN_AVG, root, ranks.comm(r),
-                            nullptr) == PURLIN_OK);
+        CHECK(purlin_reduce(sum.data(), sum.data(), count, PURLIN_I32, PURLIN_AVG, root,
+                            ranks.comm(r), nullptr) == PURLIN_OK);
       }
       CHECK(purlin_group_end() == PURLIN_OK);
       for (int root = 0; root < n; ++root) {
         CHECK((parts[static_cast<size_t>(root)] == Words(count, root + 50)));
-        CHECK((sums[static_cast<size_t>(root)] == Words(count, r == root ? 12 + root : r * 8 + root)));
+        CHECK((sums[static_cast<size_t>(root)] ==
+               Words(count, r == root ? 12 + root : r * 8 + root)));
       }
     });
   }
@@ -122,11 +127,15 @@ TEST_CASE("one thread that issues the messages of all ranks: an exchange, or any
         if (!complete && r == 1) continue;
         if (!complete && p == 1) continue;
         const auto ur = static_cast<size_t>(r), up = static_cast<size_t>(p);
-        const auto size = [](int from, int to) { return static_cast<uint64_t>(from * 3000 + to * 5); };
+        const auto size = [](int from, int to) {
+          return static_cast<uint64_t>(from * 3000 + to * 5);
+        };
         in[ur][up].assign(size(r, p) + 1, r * 10 + p);
         out[ur][up].assign(size(p, r) + 1, -1);
-        CHECK(purlin_send(in[ur][up].data(), size(r, p), PURLIN_I32, p, ranks.comm(r), nullptr) == PURLIN_OK);
-        CHECK(purlin_recv(out[ur][up].data(), size(p, r), PURLIN_I32, p, ranks.comm(r), nullptr) == PURLIN_OK);
+        CHECK(purlin_send(in[ur][up].data(), size(r, p), PURLIN_I32, p, ranks.comm(r), nullptr) ==
+              PURLIN_OK);
+        CHECK(purlin_recv(out[ur][up].data(), size(p, r), PURLIN_I32, p, ranks.comm(r), nullptr) ==
+              PURLIN_OK);
       }
     REQUIRE_MESSAGE(purlin_group_end() == PURLIN_OK, last());
     for (int r = 0; r < n; ++r)
@@ -147,7 +156,8 @@ TEST_CASE("a group of messages and collectives: the messages come first, on ever
     Words out(large, r), in(large, -1);
     int32_t one = r, sum = 0;
     CHECK(purlin_group_start() == PURLIN_OK);
-    CHECK(purlin_all_reduce(&one, &sum, 1, PURLIN_I32, PURLIN_SUM, ranks.comm(r), nullptr) == PURLIN_OK);
+    CHECK(purlin_all_reduce(&one, &sum, 1, PURLIN_I32, PURLIN_SUM, ranks.comm(r), nullptr) ==
+          PURLIN_OK);
     if (r < 2) {
       CHECK(purlin_send(out.data(), large, PURLIN_I32, 1 - r, ranks.comm(r), nullptr) == PURLIN_OK);
       CHECK(purlin_recv(in.data(), large, PURLIN_I32, 1 - r, ranks.comm(r), nullptr) == PURLIN_OK);
@@ -171,7 +181,8 @@ TEST_CASE("a wrong call in a group: none is made, on the ranks where it is wrong
     CHECK(purlin_group_end() == PURLIN_INVALID_ARGUMENT);
     CHECK(last().find("none was made") != std::string::npos);
     CHECK(purlin_group_end() == PURLIN_INVALID_USAGE);
-    CHECK(purlin_all_reduce(&a, &b, 1, PURLIN_I32, PURLIN_SUM, ranks.comm(r), nullptr) == PURLIN_OK);
+    CHECK(purlin_all_reduce(&a, &b, 1, PURLIN_I32, PURLIN_SUM, ranks.comm(r), nullptr) ==
+          PURLIN_OK);
     CHECK(b == 1);
   });
 }

@@ -9,7 +9,8 @@
 namespace purlin::test {
 
 const char* const kSmallSlots =
-    "version: 1\nstaging: {latency_bytes: 64KiB, throughput_bytes: 64KiB, pair_slots: 3, pair_bytes: "
+    "version: 1\nstaging: {latency_bytes: 64KiB, throughput_bytes: 64KiB, pair_slots: 3, "
+    "pair_bytes: "
     "1KiB}\ncrossover: 256\n";
 
 namespace {
@@ -62,8 +63,8 @@ std::string check(const End& end) {
   if (!end.buffer.intact()) return "a guard byte was touched";
   for (uint64_t i = 0; i < m.bytes; ++i)
     if (end.buffer.data()[i] != content(m.from, m.to, m.number, i))
-      return "wrong byte " + std::to_string(i) + " of message " + std::to_string(m.number) + " from " +
-             std::to_string(m.from) + " to " + std::to_string(m.to);
+      return "wrong byte " + std::to_string(i) + " of message " + std::to_string(m.number) +
+             " from " + std::to_string(m.from) + " to " + std::to_string(m.to);
   return "";
 }
 

@@ -96,12 +96,13 @@ TEST_CASE("ends that disagree about a message learn both sides, and so do all ot
     ranks.each([&](int r) {
       std::vector<double> buffer(400'000);
       const auto u = static_cast<size_t>(r);
-      if (r == 1) status[u] = purlin_send(buffer.data(), d.sent, d.sent_as, 2, ranks.comm(1), nullptr);
+      if (r == 1)
+        status[u] = purlin_send(buffer.data(), d.sent, d.sent_as, 2, ranks.comm(1), nullptr);
       if (r == 2)
-        status[u] = purlin_recv(buffer.data(), d.received, d.received_as, 1, ranks.comm(2), nullptr);
+        status[u] =
+            purlin_recv(buffer.data(), d.received, d.received_as, 1, ranks.comm(2), nullptr);
       // A small send has gone already; its rank and those that wait elsewhere learn it next.
-      if (r != 2 && status[u] == PURLIN_OK)
-        status[u] = purlin_barrier(ranks.comm(r), nullptr);
+      if (r != 2 && status[u] == PURLIN_OK) status[u] = purlin_barrier(ranks.comm(r), nullptr);
       text[u] = purlin_last_error();
     });
     for (size_t r = 0; r < n; ++r) {
@@ -144,7 +145,8 @@ TEST_CASE("a message that never comes ends the wait with who, whom and which") {
   CHECK(purlin_recv(buffer, 4, PURLIN_F32, 2, comms[0], nullptr) == PURLIN_TIMEOUT);
   const std::string text = purlin_last_error();
   CAPTURE(text);
-  for (const char* word : {"rank 0", "rank 2", "receiving a message of 4 f32", "sequence number 2", "chunk 0"})
+  for (const char* word :
+       {"rank 0", "rank 2", "receiving a message of 4 f32", "sequence number 2", "chunk 0"})
     CHECK(text.find(word) != std::string::npos);
   CHECK(purlin_comm_async_error(comms[1]) == PURLIN_TIMEOUT);
   for (purlin_comm_t comm : comms) purlin_comm_destroy(comm);
@@ -155,8 +157,10 @@ TEST_CASE("abort ends a waiting receive, and the peer's leaving does") {
   REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
   ranks.each([&](int r) {
     char byte = 0;
-    if (r == 1) CHECK(purlin_comm_abort(ranks.comm(1)) == PURLIN_OK);
-    else CHECK(purlin_recv(&byte, 1, PURLIN_U8, 1, ranks.comm(0), nullptr) == PURLIN_ABORTED);
+    if (r == 1)
+      CHECK(purlin_comm_abort(ranks.comm(1)) == PURLIN_OK);
+    else
+      CHECK(purlin_recv(&byte, 1, PURLIN_U8, 1, ranks.comm(0), nullptr) == PURLIN_ABORTED);
   });
   std::vector<purlin_comm_t> comms(2);
   purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
@@ -181,10 +185,11 @@ TEST_CASE("bad messages are errors that change nothing") {
   text_has("peer is 2");
   CHECK(purlin_recv(nullptr, 1, PURLIN_I32, 1, ranks.comm(0), nullptr) == PURLIN_INVALID_ARGUMENT);
   text_has("recv is null");
-  CHECK(purlin_send(&a, 1, static_cast<purlin_dtype>(PURLIN_DTYPE_COUNT), 1, ranks.comm(0), nullptr) ==
-        PURLIN_INVALID_ARGUMENT);
+  CHECK(purlin_send(&a, 1, static_cast<purlin_dtype>(PURLIN_DTYPE_COUNT), 1, ranks.comm(0),
+                    nullptr) == PURLIN_INVALID_ARGUMENT);
   text_has("dtype is 12");
-  CHECK(purlin_send(&a, ~uint64_t{0}, PURLIN_I32, 1, ranks.comm(0), nullptr) == PURLIN_INVALID_ARGUMENT);
+  CHECK(purlin_send(&a, ~uint64_t{0}, PURLIN_I32, 1, ranks.comm(0), nullptr) ==
+        PURLIN_INVALID_ARGUMENT);
   CHECK(purlin_send(&a, 1, PURLIN_I32, 0, ranks.comm(0), nullptr) == PURLIN_INVALID_ARGUMENT);
   text_has("in one group");
   purlin_group_start();
@@ -226,11 +231,13 @@ TEST_CASE("a rank that refuses its end of a message, or its group, ends the peer
       int32_t value = 0;
       if (r == 0) {
         if (grouped) purlin_group_start();
-        CHECK(purlin_send(nullptr, 1, PURLIN_I32, 1, ranks.comm(0), nullptr) == PURLIN_INVALID_ARGUMENT);
+        CHECK(purlin_send(nullptr, 1, PURLIN_I32, 1, ranks.comm(0), nullptr) ==
+              PURLIN_INVALID_ARGUMENT);
         if (grouped) CHECK(purlin_group_end() == PURLIN_INVALID_ARGUMENT);
         return;
       }
-      CHECK(purlin_recv(&value, 1, PURLIN_I32, 0, ranks.comm(1), nullptr) == PURLIN_INVALID_ARGUMENT);
+      CHECK(purlin_recv(&value, 1, PURLIN_I32, 0, ranks.comm(1), nullptr) ==
+            PURLIN_INVALID_ARGUMENT);
       const std::string text = purlin_last_error();
       CAPTURE(text);
       CHECK(text.find("refused its arguments") != std::string::npos);

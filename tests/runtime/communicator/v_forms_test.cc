@@ -65,16 +65,18 @@ std::string all_to_all_v(purlin_comm_t comm, size_t r, const Matrix& counts, Pla
     for (uint64_t i = 0; i < sent[p]; ++i) in.data()[in_at[p] + i] = element(r, p, i);
     for (uint64_t i = 0; i < received[p]; ++i) want.data()[out_at[p] + i] = element(p, r, i);
   }
-  if (purlin_all_to_all_v(in.data(), sent.data(), pointer(in_at, placement), out.data(), received.data(),
-                          pointer(out_at, placement), PURLIN_I32, comm, nullptr) != PURLIN_OK)
+  if (purlin_all_to_all_v(in.data(), sent.data(), pointer(in_at, placement), out.data(),
+                          received.data(), pointer(out_at, placement), PURLIN_I32, comm,
+                          nullptr) != PURLIN_OK)
     return purlin_last_error();
   if (!in.bytes.intact() || !out.bytes.intact()) return "a guard byte was touched";
-  return std::equal(out.data(), out.data() + out_extent, want.data()) ? "" : "all_to_all_v: wrong words";
+  return std::equal(out.data(), out.data() + out_extent, want.data()) ? ""
+                                                                      : "all_to_all_v: wrong words";
 }
 
 // The first row's counts, gathered and, in the same places, reduced.
-std::string gather_and_reduce_v(purlin_comm_t comm, size_t r, const Row& counts, Placement placement,
-                                uint64_t seed) {
+std::string gather_and_reduce_v(purlin_comm_t comm, size_t r, const Row& counts,
+                                Placement placement, uint64_t seed) {
   std::mt19937_64 random(seed);
   uint64_t extent = 0;
   const Row at = places(counts, placement, random, &extent);
@@ -87,8 +89,8 @@ std::string gather_and_reduce_v(purlin_comm_t comm, size_t r, const Row& counts,
     }
   if (purlin_all_gather_v(own.data(), counts[r], all.data(), counts.data(), pointer(at, placement),
                           PURLIN_I32, comm, nullptr) != PURLIN_OK ||
-      purlin_reduce_scatter_v(in.data(), counts.data(), pointer(at, placement), sum.data(), PURLIN_I32,
-                              PURLIN_SUM, comm, nullptr) != PURLIN_OK)
+      purlin_reduce_scatter_v(in.data(), counts.data(), pointer(at, placement), sum.data(),
+                              PURLIN_I32, PURLIN_SUM, comm, nullptr) != PURLIN_OK)
     return purlin_last_error();
   if (!own.bytes.intact() || !all.bytes.intact() || !in.bytes.intact() || !sum.bytes.intact())
     return "a guard byte was touched";

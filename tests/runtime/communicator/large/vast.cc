@@ -14,6 +14,13 @@ constexpr uint64_t kWindow = 64 * 1024;
 constexpr uint64_t kFile = 3 * 1024 * 1024;
 constexpr unsigned char kPoison = 0x5a;
 
+std::vector<unsigned char> pattern_of(uint64_t phase, unsigned times) {
+  std::vector<unsigned char> pattern(kFile);
+  for (uint64_t x = 0; x < kFile; ++x)
+    pattern[x] = static_cast<unsigned char>(Vast::content(x, phase) * times);
+  return pattern;
+}
+
 }  // namespace
 
 unsigned char Vast::content(uint64_t offset, uint64_t phase) {
@@ -31,7 +38,8 @@ Vast::Vast(uint64_t bytes, bool real)
     const int file = ::memfd_create("vast", 0);
     bool good = file >= 0 && ::ftruncate(file, kFile) == 0;
     for (uint64_t at = 0; good && at < span_; at += kFile)
-      good = ::mmap(begin + at, kFile, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED;
+      good = ::mmap(begin + at, kFile, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) !=
+             MAP_FAILED;
     for (const uint64_t middle : {uint64_t{0}, uint64_t{1} << 31, uint64_t{1} << 32, bytes}) {
       const uint64_t first = middle < kWindow ? 0 : (middle - kWindow) / kWindow * kWindow;
       const uint64_t last = std::min(span_, first + 3 * kWindow);
@@ -57,28 +65,32 @@ Vast::~Vast() {
 }
 
 template <class Do>
-void Vast::each_range(Do act) const {
+void Vast::each_piece(const std::vector<unsigned char>& pattern, Do act) const {
   for (const Range& range : windows_)
-    for (uint64_t x = range.begin; x < range.end; ++x)
-      if (!act(x)) return;
+    for (uint64_t x = range.begin; x < range.end;) {
+      const uint64_t bytes = std::min(range.end - x, kFile - x % kFile);
+      if (!act(x, pattern.data() + x % kFile, bytes)) return;
+      x += bytes;
+    }
 }
 
 void Vast::fill(uint64_t phase) {
-  each_range([&](uint64_t x) {
-    data_[x] = content(x, phase);
+  each_piece(pattern_of(phase, 1), [&](uint64_t x, const unsigned char* from, uint64_t bytes) {
+    std::memcpy(data_ + x, from, bytes);
     return true;
   });
 }
 
 void Vast::poison() {
-  for (const Range& range : windows_) std::memset(data_ + range.begin, kPoison, range.end - range.begin);
+  for (const Range& range : windows_)
+    std::memset(data_ + range.begin, kPoison, range.end - range.begin);
 }
 
 uint64_t Vast::first_wrong(uint64_t phase, unsigned times) const {
   uint64_t wrong = bytes_;
-  each_range([&](uint64_t x) {
-    if (data_[x] == static_cast<unsigned char>(content(x, phase) * times)) return true;
-    wrong = x;
+  each_piece(pattern_of(phase, times), [&](uint64_t x, const unsigned char* want, uint64_t bytes) {
+    if (std::memcmp(data_ + x, want, bytes) == 0) return true;
+    wrong = x + static_cast<uint64_t>(std::mismatch(want, want + bytes, data_ + x).first - want);
     return false;
   });
   return wrong;

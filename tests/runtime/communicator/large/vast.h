@@ -1,5 +1,5 @@
-// A buffer of more than 4 GiB that needs little memory: one small file mapped again and again, but for
-// windows of its own memory where 32-bit offsets would wrap, and at both ends.
+// A buffer of more than 4 GiB that needs little memory: one small file mapped again and again, but
+// for windows of its own memory where 32-bit offsets would wrap, and at both ends.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,10 @@ class Vast {
   struct Range {
     uint64_t begin, end;
   };
+  // Calls act(offset, pattern, bytes) for pieces that lie within one repetition of `pattern`, until
+  // it returns false.
   template <class Do>
-  void each_range(Do act) const;
+  void each_piece(const std::vector<unsigned char>& pattern, Do act) const;
 
   uint64_t bytes_, span_;
   bool real_;

@@ -10,18 +10,22 @@ namespace {
 purlin_status differ(const std::string& what, bool odd, bool first, int last, purlin_comm_t comm) {
   std::vector<float> in(9000), out(9000 * 64);
   if (what == "count")
-    return purlin_all_reduce(in.data(), out.data(), odd ? 39 : 40, PURLIN_F32, PURLIN_SUM, comm, nullptr);
+    return purlin_all_reduce(in.data(), out.data(), odd ? 39 : 40, PURLIN_F32, PURLIN_SUM, comm,
+                             nullptr);
   if (what == "dtype")
-    return purlin_all_reduce(in.data(), out.data(), 40, odd ? PURLIN_I32 : PURLIN_F32, PURLIN_SUM, comm,
-                             nullptr);
+    return purlin_all_reduce(in.data(), out.data(), 40, odd ? PURLIN_I32 : PURLIN_F32, PURLIN_SUM,
+                             comm, nullptr);
   if (what == "op")
-    return purlin_all_reduce(in.data(), out.data(), 9000, PURLIN_F32, odd ? PURLIN_MAX : PURLIN_SUM, comm,
-                             nullptr);
+    return purlin_all_reduce(in.data(), out.data(), 9000, PURLIN_F32, odd ? PURLIN_MAX : PURLIN_SUM,
+                             comm, nullptr);
   if (what == "root")
     return purlin_broadcast(in.data(), out.data(), 9000, PURLIN_F32, odd ? 1 : 0, comm, nullptr);
   if (what == "collective")
     return odd ? purlin_all_gather(in.data(), out.data(), 9000, PURLIN_F32, comm, nullptr)
                : purlin_all_to_all(out.data() + 9000, in.data(), 100, PURLIN_F32, comm, nullptr);
+  if (what == "nothing")
+    return odd ? purlin_recv(out.data(), 9000, PURLIN_F32, 0, comm, nullptr)
+               : purlin_barrier(comm, nullptr);
   if (what != "message") return PURLIN_INTERNAL;
   if (odd) return purlin_recv(out.data(), 8000, PURLIN_F32, 0, comm, nullptr);
   const purlin_status sent =
