@@ -74,8 +74,11 @@ std::string processor() {
 Json machine() {
   utsname system{};
   uname(&system);
+  double load = 0;
+  getloadavg(&load, 1);
   return {{"processor", processor()},
           {"processors", std::thread::hardware_concurrency()},
+          {"load_average", load},
           {"kernel", system.release},
           {"build", purlin_version()}};
 }

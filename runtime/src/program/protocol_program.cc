@@ -17,10 +17,27 @@ bool computes(const ProtocolConstants& constants) {
   return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
 }
 
-std::string name_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
+// What the kernel's code reads of a form, the rest made equal: forms that the code cannot tell
+// apart are one program.
+snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
+  snac::Form code;
+  code.steps = form.steps;
+  code.reduces = form.reduces;
+  if (form.reduces) code.sources = form.sources;
+  const bool chunks = kernel == ProtocolKernel::kThroughput;
+  for (int step = 0; step < 2; ++step)
+    code.shared[step] = form.shared[step] && !(chunks && form.push[step]);
+  if (chunks) {
+    code.parts = form.parts;
+    code.everyone = form.everyone && form.steps == 2 && !code.shared[1] && !form.parts;
+  }
+  return code;
+}
+
+std::string name_of(ProtocolKernel kernel, const snac::Form& form,
+                    const ProtocolConstants& constants) {
   const char* protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
-  std::string name =
-      fmt::format("{}-form{}x{:x}", protocol, constants.form.steps, encode_flags(constants.form));
+  std::string name = fmt::format("{}-form{}x{:x}", protocol, form.steps, encode_flags(form));
   if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
   return name + fmt::format("-n{}-t{}", constants.nranks, constants.threads);
 }
@@ -64,8 +81,9 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
   Result<std::vector<DeviceImage>> images = select_images(atom, cc, dtype);
   if (!images) return images.status();
 
+  const snac::Form form = form_in_code(kernel, constants.form);
   ProgramRequest request;
-  request.name = name_of(kernel, constants);
+  request.name = name_of(kernel, form, constants);
   request.cc = cc;
   request.images = std::move(*images);
   request.images.insert(request.images.begin(), std::move(*snac));
@@ -77,9 +95,9 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
       {"stage_bytes", constants.stage_bytes},
       {"threads", constants.threads},
       {"dependent_launch", kernel == ProtocolKernel::kLatency && cc >= kDependentLaunchCc},
-      {"form_steps", constants.form.steps},
-      {"form_flags", encode_flags(constants.form)},
-      {"form_sources", constants.form.sources},
+      {"form_steps", form.steps},
+      {"form_flags", encode_flags(form)},
+      {"form_sources", form.sources},
   };
   request.threads = constants.threads;
   request.kernels = {kernel_name(kernel)};

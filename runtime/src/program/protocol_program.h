@@ -37,7 +37,7 @@ Result<DeviceImage> protocol_image(ProtocolKernel kernel);
 
 // The request for the program store. `atom` are the Atom's images, all of them. Programs that do not
 // need arithmetic take no reduction fragment, and their dtype and op are always the same, so that all
-// of them are one program. The latency kernel starts dependents early on cc 90 and newer.
+// of them are one program; so are forms that differ only in what the kernel's code does not read. The latency kernel starts dependents early on cc 90 and newer.
 // PURLIN_INVALID_ARGUMENT for constants beyond the device code's limits; PURLIN_LINK_ERROR when no
 // image of the Atom fits.
 Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
