@@ -39,14 +39,26 @@ struct PairParamsOf {
   u64 slot_bytes = 0;
   u64 packet_bytes = 0;  // memory of a slot's packets
   u64 timeout_ns = 0;
-  const PairMessage* messages = nullptr;  // where the code that runs can read them
   WireMap map;
   Control* controls = nullptr;     // of every rank, as mapped here
   u8* peers[kPeers] = {};          // base of every rank's memory as mapped here, own included
   PairList sends[kPeers] = {};     // to each rank; the i-th one to the own rank is
   PairList receives[kPeers] = {};  // copied to the i-th one from it
 };
-using PairParams = PairParamsOf<kMaxRanks>;
+
+// As the host runs it.
+struct PairParams : PairParamsOf<kMaxRanks> {
+  const PairMessage* messages = nullptr;  // of all lists; not owned
+  PURLIN_HD const PairMessage& message(u32 index) const { return messages[index]; }
+};
+
+// As a kernel takes it: the messages travel with the parameters, so that a captured launch keeps them.
+template <u32 kPeers>
+struct InlinePairParamsOf : PairParamsOf<kPeers> {
+  static constexpr u32 kMostMessages = 256;
+  PairMessage list[kMostMessages];
+  PURLIN_HD const PairMessage& message(u32 index) const { return list[index]; }
+};
 
 // Words about `peer` in the memory of `owner`. `of`: 0 flags ("unit is here", written by the peer),
 // 1 acknowledgments ("unit was taken", written by the peer), 2 units sent and 3 units received by

@@ -142,6 +142,7 @@ class PairStream {
 
   struct Unit {
     const PairMessage* message;
+    u32 index;   // of the message, in its list
     u64 number;  // of the pair, from 1
     u64 chunk;   // of the message
     u32 slot;
@@ -150,7 +151,7 @@ class PairStream {
   PURLIN_HD u64* counter(u32 slot) const {
     return pair_word(p_, p_.rank, peer_, side_ == PairSide::kSend ? kSent : kReceived, slot);
   }
-  PURLIN_HD const PairMessage& message(u32 index) const { return p_.messages[list_.first + index]; }
+  PURLIN_HD const PairMessage& message(u32 index) const { return p_.message(list_.first + index); }
 
   // This part's units are first_, first_ + ctas, ... of the list's.
   PURLIN_HD u64 unit_number(u64 own) const { return first_ + own * p_.ctas; }
@@ -171,13 +172,13 @@ class PairStream {
   }
   PURLIN_HD Unit unit_at(u64 own) const {
     const u64 unit = unit_number(own);
-    const PairMessage& m = message(message_index(unit));
-    return {&m, base_ + unit + 1, unit - m.first_unit, static_cast<u32>((base_ + unit) % p_.slots)};
+    const u32 index = message_index(unit);
+    const PairMessage& m = message(index);
+    return {&m, index, base_ + unit + 1, unit - m.first_unit, static_cast<u32>((base_ + unit) % p_.slots)};
   }
   // The buffer that a message to the own rank goes to.
   PURLIN_HD u8* twin(const Unit& unit) const {
-    const u64 index = static_cast<u64>(unit.message - p_.messages) - list_.first;
-    return p_.messages[p_.receives[p_.rank].first + index].buffer;
+    return p_.message(p_.receives[p_.rank].first + unit.index).buffer;
   }
   PURLIN_HD PairSite site_of(const Unit& unit) const {
     return {peer_, side_, unit.number, unit.chunk, unit.message->descriptor};

@@ -12,6 +12,7 @@
 #include "communicator/fusion.h"
 #include "communicator/messages.h"
 #include "communicator/prepare.h"
+#include "communicator/registered_buffer.h"
 #include "device/cuda_device.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
@@ -62,6 +63,10 @@ class Communicator {
   void refuse();
   // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key);
+  // Checks and remembers [buffer, buffer + bytes).
+  Result<std::unique_ptr<RegisteredBuffer>> register_buffer(void* buffer, uint64_t bytes);
+  // Makes and loads what `calls` need on a GPU; buffers and counts of null are not looked at.
+  Status prepare_programs(std::span<const purlin_call> calls);
   // From any thread, never blocks.
   void abort();
   // The error that broke the communicator, on this rank or a peer, or ok. From any thread.

@@ -51,6 +51,29 @@ DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, cons
   return d;
 }
 
+using DevicePairParams = snac::InlinePairParamsOf<kDeviceRanks>;
+
+DevicePairParams device_pair_params(const PairLaunch& call, uint32_t ctas) {
+  const snac::PairParams& p = call.params;
+  DevicePairParams d;
+  d.nranks = p.nranks;
+  d.rank = p.rank;
+  d.slots = p.slots;
+  d.ctas = ctas;
+  d.slot_bytes = p.slot_bytes;
+  d.packet_bytes = p.packet_bytes;
+  d.timeout_ns = p.timeout_ns;
+  d.map = p.map;
+  d.controls = p.controls;
+  for (uint32_t r = 0; r < p.nranks; ++r) {
+    d.peers[r] = p.peers[r];
+    d.sends[r] = p.sends[r];
+    d.receives[r] = p.receives[r];
+  }
+  std::copy(call.messages.begin(), call.messages.end(), d.list);
+  return d;
+}
+
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
@@ -81,7 +104,9 @@ class CudaBackend : public Backend {
     const LoadedProgram* programs[2] = {};
     for (unsigned i = 0; i < 2; ++i) {
       if (parts[i] == nullptr) continue;
-      auto program = program_for(kKernels[i], call, stream);
+      auto program = program_for(
+          need_of(kKernels[i], call.form, call.constants, call.params.scaled != 0), stream,
+          describe_descriptor(call.params.descriptor));
       if (!program) return program.status();
       programs[i] = *program;
     }
@@ -92,6 +117,43 @@ class CudaBackend : public Backend {
       PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }
     return {};
+  }
+
+  void prepare_pairs(snac::PairParams* params) const override {
+    params->map = map_;
+    params->controls = wire_.device_controls();
+    for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
+  }
+
+  Status launch_pairs(const PairLaunch& call) override {
+    uint32_t streams = 0;
+    for (uint32_t r = 0; r < call.params.nranks; ++r) {
+      streams += call.params.sends[r].count != 0;
+      streams += call.params.receives[r].count != 0 && r != call.params.rank;
+    }
+    if (streams == 0) return {};
+    if (call.messages.size() > DevicePairParams::kMostMessages)
+      return Status(PURLIN_UNSUPPORTED,
+                    fmt::format("a group of {} messages was asked for, and one launch takes {} on a "
+                                "GPU; end the group earlier on all ranks",
+                                call.messages.size(), +DevicePairParams::kMostMessages));
+    auto ctas = ctas_per_stream(streams, call.params.slots, limits_);
+    if (!ctas) return ctas.status();
+    const auto stream = static_cast<cu::Stream>(call.stream);
+    auto program = program_for(need_of(ProtocolKernel::kPairs, {}, call.constants, false), stream,
+                               "a group of messages");
+    if (!program) return program.status();
+    PURLIN_RETURN_IF_ERROR(check_residency(**program, streams * *ctas, wire_.local_ranks()));
+    for (const snac::PairMessage& message : call.messages)
+      PURLIN_RETURN_IF_ERROR(check_buffer("a message's buffer", message.buffer));
+    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
+    DevicePairParams params = device_pair_params(call, *ctas);
+    void* parameters[] = {&params};
+    LaunchPlan plan;
+    plan.program = *program;
+    plan.grid = streams * *ctas;
+    plan.parameters = parameters;
+    return order_->launch(plan, stream);
   }
 
   Status make_programs(const std::vector<ProgramNeed>& needs) override {
@@ -137,9 +199,8 @@ class CudaBackend : public Backend {
   static constexpr ProtocolKernel kKernels[] = {ProtocolKernel::kLatency,
                                                 ProtocolKernel::kThroughput};
 
-  Result<const LoadedProgram*> program_for(ProtocolKernel kernel, const Launch& call,
-                                           cu::Stream stream) {
-    const ProgramNeed need = need_of(kernel, call.form, call.constants, call.params.scaled != 0);
+  Result<const LoadedProgram*> program_for(const ProgramNeed& need, cu::Stream stream,
+                                           const std::string& what) {
     if (const LoadedProgram* program = programs_.find(need)) return program;
     auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();
@@ -148,7 +209,7 @@ class CudaBackend : public Backend {
                     fmt::format("{} is captured, and its program is not loaded yet, which a capture "
                                 "forbids; make the call once before, call purlin_prepare, or add "
                                 "the dtype and operation to the policy's `programs`",
-                                describe_descriptor(call.params.descriptor)));
+                                what));
     PURLIN_RETURN_IF_ERROR(make_programs({need}));
     return programs_.find(need);
   }
@@ -170,25 +231,24 @@ class CudaBackend : public Backend {
     return order_->launch(plan, stream);
   }
 
-  // Kernels cannot read host memory that the driver does not know.
   Status check_buffers(const Launch& call) const {
-    const std::pair<const char*, const void*> buffers[] = {{"send", call.params.in},
-                                                           {"recv", call.params.out}};
-    for (const auto& [name, address] : buffers) {
-      if (address == nullptr) continue;
-      auto id = memory_id_of(*device_, address);
-      if (!id) return id.status();
-      if (*id != 0) continue;
-      auto origin = origin_of(*device_, address, 1);
-      if (!origin) return origin.status();
-      if (origin->kind == BufferKind::kHost)
-        return Status(PURLIN_INVALID_ARGUMENT,
-                      fmt::format("{} at {} is host memory that the driver does not know, and this "
-                                  "communicator runs on {}; pass device memory, or create the "
-                                  "communicator on the host device",
-                                  name, address, device_->describe()));
-    }
-    return {};
+    PURLIN_RETURN_IF_ERROR(check_buffer("send", call.params.in));
+    return check_buffer("recv", call.params.out);
+  }
+  // Kernels cannot read host memory that the driver does not know.
+  Status check_buffer(const char* name, const void* address) const {
+    if (address == nullptr) return {};
+    auto id = memory_id_of(*device_, address);
+    if (!id) return id.status();
+    if (*id != 0) return {};
+    auto origin = origin_of(*device_, address, 1);
+    if (!origin) return origin.status();
+    if (origin->kind != BufferKind::kHost) return {};
+    return Status(PURLIN_INVALID_ARGUMENT,
+                  fmt::format("{} at {} is host memory that the driver does not know, and this "
+                              "communicator runs on {}; pass device memory, or create the "
+                              "communicator on the host device",
+                              name, address, device_->describe()));
   }
 
   // In the order of making; released the other way round.

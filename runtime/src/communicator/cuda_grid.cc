@@ -60,6 +60,18 @@ Result<Ctas> throughput_ctas(const snac::Form& form, const policy::Choice& choic
   return ctas;
 }
 
+Result<uint32_t> ctas_per_stream(uint32_t streams, uint32_t slots, const CtaLimits& limits) {
+  if (streams > limits.throughput)
+    return Status(PURLIN_UNSUPPORTED,
+                  fmt::format("messages to and from {} ranks need a CTA each, and {} may be resident "
+                              "for this rank; raise cta_budget, send in smaller groups, or put fewer "
+                              "ranks on the GPU",
+                              streams, limits.throughput));
+  uint32_t ctas = std::min(slots, limits.throughput / streams);
+  while (slots % ctas != 0) --ctas;
+  return ctas;
+}
+
 ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,
                     const purlin_constants& constants, bool scaled) {
   ProgramNeed need;

@@ -40,6 +40,10 @@ Result<Ctas> latency_ctas(const Launch& call, unsigned threads, const CtaLimits&
 Result<Ctas> throughput_ctas(const snac::Form& form, const policy::Choice& choice,
                              const CtaLimits& limits);
 
+// CTAs of every stream of a launch of messages: as many as divide the slots and fit the limit together.
+// PURLIN_UNSUPPORTED where not even one for each stream fits.
+Result<uint32_t> ctas_per_stream(uint32_t streams, uint32_t slots, const CtaLimits& limits);
+
 // The program of one kernel for a form and the constants of a call. A call whose own input is scaled
 // (PURLIN_PREMUL_SUM) says so in `scaled`; its constants hold the operation that combines.
 ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,

@@ -44,6 +44,7 @@ ProgramNeed ProgramNeed::normalized() const {
     c.stage_bytes = 16;
     c.form.push[0] = c.form.push[1] = false;
   }
+  if (need.kernel == ProtocolKernel::kPairs) c.form = snac::Form{};
   return need;
 }
 
@@ -104,7 +105,7 @@ Result<std::shared_ptr<const LoadedProgram>> CudaPrograms::load(const ProgramNee
   ProgramShape shape;
   shape.kernel = kernel_name(need.kernel);
   shape.threads = need.constants.threads;
-  if (need.kernel == ProtocolKernel::kThroughput)
+  if (need.kernel != ProtocolKernel::kLatency)
     shape.shared_bytes = dynamic_shared_bytes(*atom_.limits, need.constants);
   const Key key{device_->uuid_text(), program.digest, request.name, shape.threads,
                 shape.shared_bytes};

@@ -25,6 +25,14 @@ class Listing {
     if (!packets || collective == PURLIN_ALL_TO_ALL_V)
       add(ProtocolKernel::kThroughput, collective, choice);
   }
+  // Messages: one program for all of them, with the Atom's own pipeline.
+  void add_messages() {
+    purlin_constants constants{};
+    constants.nranks = nranks_;
+    constants.op = uint32_t{PURLIN_SUM};
+    set_pipeline(policy::Choice{}, limits_, &constants);
+    needs_.insert(need_of(ProtocolKernel::kPairs, {}, constants, false).normalized());
+  }
   std::vector<ProgramNeed> list() const { return {needs_.begin(), needs_.end()}; }
 
  private:
@@ -72,6 +80,9 @@ std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
     for (const auto& entry : choices.entries(collective))
       if (entry.choice) listing.add(collective, *entry.choice);
   }
+  if (std::any_of(policy.programs.begin(), policy.programs.end(),
+                  [](const auto& one) { return one.kind == policy::ProgramKind::kCopy; }))
+    listing.add_messages();
   return listing.list();
 }
 

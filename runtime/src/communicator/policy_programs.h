@@ -10,7 +10,7 @@ namespace purlin {
 
 // Every program that a call without wishes of its own may launch at `nranks` ranks: each collective at
 // each size that the policy tells apart; reducing ones for the types and operations of the policy's
-// `programs`. No two are equal. Custom transformations and Send/Recv are not among them.
+// `programs`. No two are equal. Custom transformations are not among them.
 std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
                                      const policy::ChoiceTable& choices,
                                      const purlin_atom_limits& limits, int nranks);

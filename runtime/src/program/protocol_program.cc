@@ -36,6 +36,8 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
 
 std::string name_of(ProtocolKernel kernel, const snac::Form& form,
                     const ProtocolConstants& constants) {
+  if (kernel == ProtocolKernel::kPairs)
+    return fmt::format("pairs-n{}-t{}", constants.nranks, constants.threads);
   const char* protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
   std::string name = fmt::format("{}-form{}x{:x}", protocol, form.steps, encode_flags(form));
   if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
@@ -45,7 +47,15 @@ std::string name_of(ProtocolKernel kernel, const snac::Form& form,
 }  // namespace
 
 const char* kernel_name(ProtocolKernel kernel) {
-  return kernel == ProtocolKernel::kLatency ? "purlin_latency_d1" : "purlin_throughput_d1";
+  switch (kernel) {
+    case ProtocolKernel::kLatency:
+      return "purlin_latency_d1";
+    case ProtocolKernel::kThroughput:
+      return "purlin_throughput_d1";
+    case ProtocolKernel::kPairs:
+      return "purlin_pairs_d1";
+  }
+  return "";
 }
 
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits,
@@ -54,8 +64,9 @@ uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits,
 }
 
 Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
-  const std::string wanted =
-      kernel == ProtocolKernel::kLatency ? "latency_kernel" : "throughput_kernel";
+  const std::string wanted = kernel == ProtocolKernel::kLatency      ? "latency_kernel"
+                             : kernel == ProtocolKernel::kThroughput ? "throughput_kernel"
+                                                                     : "pairs_kernel";
   for (uint64_t i = 0; i < snac_images_count; ++i) {
     Result<DeviceImage> image = image_from_atom(snac_images[i], "snac");
     if (!image || image->name.find(wanted) != std::string::npos) return image;
@@ -68,9 +79,9 @@ Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
 
 Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
                                         uint32_t cc, std::span<const DeviceImage> atom) {
-  if (constants.nranks < 2 || constants.nranks > kDeviceRanks) {
+  if (constants.nranks < 1 || constants.nranks > kDeviceRanks) {
     return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("a device program for {} ranks was asked for; device code serves 2 … "
+                  fmt::format("a device program for {} ranks was asked for; device code serves 1 … "
                               "{} ranks of one machine",
                               constants.nranks, kDeviceRanks));
   }

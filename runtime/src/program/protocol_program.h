@@ -12,16 +12,17 @@
 
 namespace purlin {
 
-enum class ProtocolKernel { kLatency, kThroughput };
+enum class ProtocolKernel { kLatency, kThroughput, kPairs };
 
-// The kernel's name in the cubin. Its one argument is snac::CallParamsOf<kDeviceRanks>, by value.
+// The kernel's name in the cubin. Its one argument is snac::CallParamsOf<kDeviceRanks>, by value;
+// kPairs takes DevicePairParams of pair_params.h.
 const char* kernel_name(ProtocolKernel kernel);
 inline constexpr uint32_t kDeviceRanks = 16;
 
 // What the code is specialized on. Everything else about a call is the kernel's argument.
 struct ProtocolConstants {
   snac::Form form;
-  uint32_t nranks = 0;             // 2 … kDeviceRanks
+  uint32_t nranks = 0;             // 1 … kDeviceRanks
   purlin_dtype dtype = PURLIN_U8;  // matters to forms that reduce, and to PURLIN_PREMUL_SUM
   purlin_op op = PURLIN_SUM;
   uint32_t stages = 1;       // of the Atom's pipeline; the latency kernel has none

@@ -5,10 +5,18 @@
 namespace purlin::test {
 
 Ranks::Ranks(int n, const std::string& policy) : comms_(static_cast<size_t>(n)) {
+  create(nullptr, policy);
+}
+
+Ranks::Ranks(const std::vector<int>& devices, const std::string& policy) : comms_(devices.size()) {
+  create(devices.data(), policy);
+}
+
+void Ranks::create(const int* devices, const std::string& policy) {
   purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
   options.timeout_ms = 30'000;
   if (!policy.empty()) options.policy_text = policy.c_str();
-  if (purlin_comm_create_all(comms_.data(), n, nullptr, &options) != PURLIN_OK)
+  if (purlin_comm_create_all(comms_.data(), size(), devices, &options) != PURLIN_OK)
     error_ = purlin_last_error();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,12 @@
 
 namespace purlin::test {
 
-// n communicators of one group, host ranks; destroyed with it. `policy` is a policy's text or empty.
+// n communicators of one group, host ranks unless said otherwise; destroyed with it. `policy` is a policy's text or empty.
 class Ranks {
  public:
   explicit Ranks(int n, const std::string& policy = {});
+  // On GPUs of these ordinals, a rank each.
+  Ranks(const std::vector<int>& devices, const std::string& policy);
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -25,6 +28,8 @@ class Ranks {
   void each(const std::function<void(int rank)>& body) const;
 
  private:
+  void create(const int* devices, const std::string& policy);
+
   std::vector<purlin_comm_t> comms_;
   std::string error_;
 };
@@ -36,6 +41,8 @@ class Guarded {
   unsigned char* data() { return storage_.data() + kGuard + offset_; }
   const unsigned char* data() const { return storage_.data() + kGuard + offset_; }
   bool intact() const;
+  // Everything, guard zones included.
+  std::span<unsigned char> storage() { return storage_; }
 
  private:
   static constexpr uint64_t kGuard = 4096;

@@ -92,6 +92,12 @@ std::vector<Bytes> inputs_of(const Case& c) {
 }
 
 std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& in, purlin_comm_t comm) {
+  return run_rank(c, rank, in, [&](const purlin_call& call, auto) -> std::string {
+    return purlin_run(&call, comm, nullptr) == PURLIN_OK ? "" : purlin_last_error();
+  });
+}
+
+std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& in, const Carrier& carrier) {
   const uint64_t es = reference::element_bytes(static_cast<purlin_dtype>(c.dtype));
   const auto n = static_cast<uint64_t>(c.n);
   const uint64_t in_bytes = in_bytes_of(c);
@@ -120,7 +126,8 @@ std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& in, purl
   call.recv = out_at;
   call.count = c.count;
   call.path = c.path;
-  if (purlin_run(&call, comm, nullptr) != PURLIN_OK) return purlin_last_error();
+  const std::span<unsigned char> memory[] = {send.storage(), recv.storage()};
+  if (std::string wrong = carrier(call, memory); !wrong.empty()) return wrong;
   const Bytes want = expected(c, rank, in);
   if (std::memcmp(out_at, want.data(), want.size()) != 0) return "wrong result";
   if (!send.intact() || !recv.intact()) return "a byte outside the buffers was written";

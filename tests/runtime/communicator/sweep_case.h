@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,13 @@ std::vector<Bytes> inputs_of(const Case& c);
 // guard zones, and the input unless it is overwritten. "" or what is wrong. Called by all ranks at
 // once.
 std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& inputs, purlin_comm_t comm);
+
+// How a call is made whose buffers lie within `memory`, guard zones included: "" or what went wrong.
+// By default on them as they are; a GPU's carrier copies them there and back.
+using Carrier =
+    std::function<std::string(purlin_call call, std::span<const std::span<unsigned char>> memory)>;
+std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& inputs,
+                     const Carrier& carrier);
 std::string describe(const Case& c);
 
 }  // namespace purlin::test

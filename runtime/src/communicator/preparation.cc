@@ -1,0 +1,60 @@
+// What an application does with a communicator ahead of its calls.
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "communicator/communicator.h"
+#include "communicator/cuda_grid.h"
+
+namespace purlin {
+namespace {
+
+// `call` with addresses, which are never touched, in place of null.
+purlin_call with_buffers(const purlin_call& call) {
+  purlin_call made = call;
+  if (made.send == nullptr) made.send = reinterpret_cast<const void*>(uintptr_t{1} << 40);
+  if (made.recv == nullptr) made.recv = reinterpret_cast<void*>(uintptr_t{1} << 46);
+  return made;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RegisteredBuffer>> Communicator::register_buffer(void* buffer, uint64_t bytes) {
+  if (buffer == nullptr || bytes == 0)
+    return Status(PURLIN_INVALID_ARGUMENT,
+                  fmt::format("buffer is {} and bytes is {}; register memory that is there",
+                              buffer, bytes));
+  std::optional<BufferOffer> offer;
+  if (device_ != nullptr) {
+    auto made = BufferOffer::make(device_, buffer, bytes);
+    if (!made) return made.status();
+    offer = std::move(*made);
+  }
+  return std::make_unique<RegisteredBuffer>(identity(), std::move(offer));
+}
+
+Status Communicator::prepare_programs(std::span<const purlin_call> calls) {
+  const std::lock_guard lock(call_mutex_);
+  PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  std::vector<ProgramNeed> needs;
+  for (const purlin_call& given : calls) {
+    if (given.struct_size < sizeof given)
+      return Status(PURLIN_INVALID_ARGUMENT,
+                    fmt::format("purlin_call.struct_size is {}, expected {}: start from PURLIN_INIT",
+                                given.struct_size, sizeof given));
+    const purlin_call call = with_buffers(given);
+    auto facts = check_call(call, size(), rank());
+    if (!facts) return facts.status();
+    auto launch = prepare(*facts);
+    if (!launch) return launch.status();
+    const bool scaled = (*launch)->params.scaled != 0;
+    if ((*launch)->packets)
+      needs.push_back(need_of(ProtocolKernel::kLatency, (*launch)->form, (*launch)->constants, scaled));
+    if ((*launch)->chunks)
+      needs.push_back(
+          need_of(ProtocolKernel::kThroughput, (*launch)->form, (*launch)->constants, scaled));
+  }
+  return backend_->make_programs(needs);
+}
+
+}  // namespace purlin

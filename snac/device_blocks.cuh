@@ -1,0 +1,70 @@
+// What SNAC does with words, packets and 8 bytes of a buffer on a GPU, through an Atom.
+#pragma once
+
+#include "purlin/device_abi.cuh"
+#include "snac/header.h"
+
+namespace purlin::snac {
+
+class DeviceBlocks {
+ public:
+  static constexpr u64 kBlockBytes = 8;
+  using Block = kit::Words8;
+
+  __device__ void signal(u64* word, u64 value) {
+    purlin_atom_signal_d1(reinterpret_cast<unsigned long long*>(word), value);
+  }
+  __device__ u64 observe(const u64* word) {
+    return purlin_atom_observe_d1(reinterpret_cast<const unsigned long long*>(word));
+  }
+  __device__ void send_word(purlin_packet* slot, u64 payload, u64 tag) {
+    purlin_atom_send_packet_d1(slot, payload, tag);
+  }
+  __device__ u64 read_packet(const purlin_packet* slot, u64* payload) {
+    unsigned long long value = 0;
+    const u64 tag = purlin_atom_read_packet_d1(slot, &value);
+    *payload = value;
+    return tag;
+  }
+
+  // By aligned words, wherever the bytes begin: neighbours' bytes are shifted out, and no word
+  // without a wanted byte is touched.
+  __device__ void load(Block& block, const u8* from, u64 bytes) {
+    const u64 address = reinterpret_cast<u64>(from);
+    const u64* words = reinterpret_cast<const u64*>(address & ~u64{7});
+    const u32 ahead = static_cast<u32>(address) & 7;
+    u64 value = 0;
+    if (bytes != 0) value = words[0] >> (8 * ahead);
+    if (ahead + bytes > 8) value |= words[1] << (64 - 8 * ahead);
+    set(block, value);
+  }
+  __device__ void store(u8* to, const Block& block, u64 bytes) {
+    if (bytes == 8 && (reinterpret_cast<u64>(to) & 7) == 0) {
+      *reinterpret_cast<uint2*>(to) = make_uint2(block.word[0], block.word[1]);
+      return;
+    }
+    u64 value = get(block);
+    PURLIN_NO_UNROLL
+    for (u32 i = 0; i < bytes; ++i, value >>= 8) to[i] = static_cast<u8>(value);
+  }
+  __device__ void slice(Block& piece, const Block& whole, u64 offset, u64) {
+    set(piece, get(whole) >> (8 * offset));
+  }
+  __device__ void send_block(purlin_packet* slot, const Block& block, u64 bytes, u64 tag) {
+    // A tail's surplus bytes are whatever the register holds; the receiver drops them.
+    (void)bytes;
+    purlin_atom_send_packet_d1(slot, get(block), tag);
+  }
+  __device__ void move(Block& to, const Block& from) { to = from; }
+
+ protected:
+  __device__ static void set(Block& block, u64 value) {
+    block.word[0] = static_cast<u32>(value);
+    block.word[1] = static_cast<u32>(value >> 32);
+  }
+  __device__ static u64 get(const Block& block) {
+    return block.word[0] | static_cast<u64>(block.word[1]) << 32;
+  }
+};
+
+}  // namespace purlin::snac
