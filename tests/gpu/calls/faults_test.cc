@@ -26,9 +26,16 @@ Answer settle(const GpuRanks& ranks, int r) {
   return {status, purlin_comm_last_error(ranks.comm(r))};
 }
 
-purlin_status reduce(const GpuRanks& ranks, int r, uint64_t count, purlin_dtype dtype = PURLIN_F32) {
-  return purlin_all_reduce(ranks.arena(r).data(), ranks.arena(r).data() + (8 << 20), count, dtype,
-                           PURLIN_SUM, ranks.comm(r), ranks.stream(r));
+purlin_status reduce(const GpuRanks& ranks, int r, uint64_t count, int dtype = PURLIN_F32) {
+  purlin_call call{};
+  call.struct_size = sizeof call;
+  call.collective = PURLIN_ALL_REDUCE;
+  call.dtype = dtype;
+  call.op = PURLIN_SUM;
+  call.send = ranks.arena(r).data();
+  call.recv = ranks.arena(r).data() + (8 << 20);
+  call.count = count;
+  return purlin_run(&call, ranks.comm(r), ranks.stream(r));
 }
 
 bool says(const Answer& answer, std::initializer_list<const char*> words) {
@@ -122,7 +129,7 @@ TEST_CASE("a rank that refuses its arguments does not leave the others waiting")
   std::vector<Answer> answers(2);
   ranks->each([&](int r) {
     if (r == 1) {
-      CHECK(reduce(*ranks, r, 1000, static_cast<purlin_dtype>(99)) == PURLIN_INVALID_ARGUMENT);
+      CHECK(reduce(*ranks, r, 1000, 99) == PURLIN_INVALID_ARGUMENT);
       return;
     }
     CHECK(reduce(*ranks, r, 1000) == PURLIN_OK);
