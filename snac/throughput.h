@@ -276,7 +276,9 @@ class Throughput {
     const bool own = wanted_by(p_.rank, item.chunk);
     const u64 part = form_.parts ? env_.send(kSecond, p_.rank).offset : 0;
     u8* const output = p_.out + env_.receive(kSecond, p_.rank).offset + (offset - part);
-    if (shared(kSecond)) {
+    if (n_ == 1) {  // nobody reads a slot, and no segment has more destinations than there are ranks
+      out->dst[0] = output;
+    } else if (shared(kSecond)) {
       out->dst[0] = slot(kSecond, p_.rank, p_.rank, item.slot);
       out->dst[1] = output;
       out->ndst = own ? 2 : 1;

@@ -1,7 +1,9 @@
 // GPU ranks that disagree, come late, refuse, or abort: an error on every rank, never a hang.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "gpu_ranks.h"
 
@@ -55,16 +57,14 @@ void check_gpu_usable() {
   for (const Answer& answer : answers) CHECK_MESSAGE(answer.status == PURLIN_OK, answer.text);
 }
 
-std::string short_limit(const std::string& milliseconds) {
-  return std::string(kPolicy) + "timeouts: {wait: " + milliseconds + "}\n";
-}
+constexpr unsigned kShortLimit = 700;
 
 }  // namespace
 
 TEST_CASE("a rank that does not come is named within the limit, on both paths") {
   for (uint64_t count : {uint64_t{10}, uint64_t{100'000}}) {
     {
-      auto ranks = GpuRanks::make(3, short_limit("700ms"));
+      auto ranks = GpuRanks::make(3, kPolicy, false, kShortLimit);
       if (!ranks) return;
       std::vector<Answer> answers(3);
       ranks->each([&](int r) {
@@ -102,15 +102,18 @@ TEST_CASE("ranks that disagree hear both sides") {
 }
 
 TEST_CASE("abort ends a waiting kernel") {
-  const auto ranks = GpuRanks::make(2, kPolicy);
+  auto ranks = GpuRanks::make(2, kPolicy);
   if (!ranks) return;
   std::vector<Answer> answers(2);
+  std::atomic<bool> launched{false};
   const auto begin = std::chrono::steady_clock::now();
   ranks->each([&](int r) {
     if (r == 0) {
       CHECK(reduce(*ranks, r, 100'000) == PURLIN_OK);
+      launched = true;
       answers[0] = settle(*ranks, r);
     } else {
+      while (!launched) std::this_thread::yield();
       CHECK(purlin_comm_abort(ranks->comm(r)) == PURLIN_OK);
       answers[1] = settle(*ranks, r);
     }
@@ -120,6 +123,7 @@ TEST_CASE("abort ends a waiting kernel") {
     CHECK_MESSAGE(answer.status == PURLIN_ABORTED, answer.text);
     CHECK_MESSAGE(says(answer, {"rank 1"}), answer.text);
   }
+  ranks.reset();  // its CTAs are wanted
   check_gpu_usable();
 }
 
@@ -163,7 +167,7 @@ TEST_CASE("host memory is refused before anything is enqueued") {
 }
 
 TEST_CASE("a graph of a broken communicator ends at replay with the same error") {
-  const auto ranks = GpuRanks::make(2, short_limit("700ms"));
+  const auto ranks = GpuRanks::make(2, kPolicy, false, kShortLimit);
   if (!ranks) return;
   std::vector<Answer> answers(2);
   ranks->each([&](int r) {

@@ -37,11 +37,13 @@ void DeviceBytes::read(uint64_t at, void* to, uint64_t bytes, cu::Stream stream)
   need(device_->api().stream_synchronize(stream));
 }
 
-std::optional<GpuRanks> GpuRanks::make(int n, const std::string& policy, bool spread) {
+std::optional<GpuRanks> GpuRanks::make(int n, const std::string& policy, bool spread,
+                                       unsigned timeout_ms) {
 #ifndef PURLIN_HAVE_CUDA
   static_cast<void>(n);
   static_cast<void>(policy);
   static_cast<void>(spread);
+  static_cast<void>(timeout_ms);
   skip("gpu: this build has no CUDA toolkit");
   return std::nullopt;
 #else
@@ -69,7 +71,7 @@ std::optional<GpuRanks> GpuRanks::make(int n, const std::string& policy, bool sp
     made.streams_.push_back(std::move(*stream));
     made.arenas_.push_back(std::make_unique<DeviceBytes>(*device, kArenaBytes));
   }
-  made.ranks_ = std::make_unique<Ranks>(ordinals, policy);
+  made.ranks_ = std::make_unique<Ranks>(ordinals, policy, timeout_ms);
   REQUIRE_MESSAGE(made.ranks_->creation_error().empty(), made.ranks_->creation_error());
   return made;
 #endif

@@ -36,7 +36,8 @@ class DeviceBytes {
 class GpuRanks {
  public:
   // None, after a counted skip with its reason, where the machine or the build has no GPU.
-  static std::optional<GpuRanks> make(int n, const std::string& policy, bool spread = false);
+  static std::optional<GpuRanks> make(int n, const std::string& policy, bool spread = false,
+                                      unsigned timeout_ms = 20'000);
 
   int size() const { return ranks_->size(); }
   purlin_comm_t comm(int rank) const { return ranks_->comm(rank); }

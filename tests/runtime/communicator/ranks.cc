@@ -5,16 +5,17 @@
 namespace purlin::test {
 
 Ranks::Ranks(int n, const std::string& policy) : comms_(static_cast<size_t>(n)) {
-  create(nullptr, policy);
+  create(nullptr, policy, 30'000);
 }
 
-Ranks::Ranks(const std::vector<int>& devices, const std::string& policy) : comms_(devices.size()) {
-  create(devices.data(), policy);
+Ranks::Ranks(const std::vector<int>& devices, const std::string& policy, unsigned timeout_ms)
+    : comms_(devices.size()) {
+  create(devices.data(), policy, timeout_ms);
 }
 
-void Ranks::create(const int* devices, const std::string& policy) {
+void Ranks::create(const int* devices, const std::string& policy, unsigned timeout_ms) {
   purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
-  options.timeout_ms = 30'000;
+  options.timeout_ms = timeout_ms;
   if (!policy.empty()) options.policy_text = policy.c_str();
   if (purlin_comm_create_all(comms_.data(), size(), devices, &options) != PURLIN_OK)
     error_ = purlin_last_error();

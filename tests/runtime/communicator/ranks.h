@@ -15,7 +15,7 @@ class Ranks {
  public:
   explicit Ranks(int n, const std::string& policy = {});
   // On GPUs of these ordinals, a rank each.
-  Ranks(const std::vector<int>& devices, const std::string& policy);
+  Ranks(const std::vector<int>& devices, const std::string& policy, unsigned timeout_ms);
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -28,7 +28,7 @@ class Ranks {
   void each(const std::function<void(int rank)>& body) const;
 
  private:
-  void create(const int* devices, const std::string& policy);
+  void create(const int* devices, const std::string& policy, unsigned timeout_ms);
 
   std::vector<purlin_comm_t> comms_;
   std::string error_;
