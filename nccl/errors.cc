@@ -93,6 +93,9 @@ const char* last_error() {
   return copy.c_str();
 }
 
+const std::string& own_error() { return own_text(); }
+void repeat(const std::string& text) { own_text() = text; }
+
 bool debug() { return debug_flag(); }
 void read_debug() { debug_flag() = debug_from_environment(); }
 

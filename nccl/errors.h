@@ -21,6 +21,11 @@ Result code_of(purlin_status status);
 // others met. Valid until the thread asks again. Never null.
 const char* last_error();
 
+// This thread's last error; empty when it met none.
+const std::string& own_error();
+// Makes `text`, which another thread has met and told, this thread's last error.
+void repeat(const std::string& text);
+
 // PURLIN_DEBUG=info. read_debug() looks at the environment again.
 bool debug();
 void read_debug();

@@ -59,28 +59,27 @@ void drop_incomplete(std::vector<Jobs>* all) {
   std::erase_if(*all, [](const Jobs& jobs) { return jobs.list.empty(); });
 }
 
-struct Verdict {
-  Result result = kSuccess;
-  std::string text;
+// The first error, else kInProgress if there is one.
+void add(Result next, Result* all) {
+  if (next == kSuccess || (*all != kSuccess && *all != kInProgress)) return;
+  if (next != kInProgress || *all == kSuccess) *all = next;
+}
 
-  void add(Result next) {
-    if (next == kSuccess || (result != kSuccess && result != kInProgress)) return;
-    if (next == kInProgress && result != kSuccess) return;
-    result = next;
-    if (next != kInProgress) text = last_error();
-  }
-};
-
-// Texts are remembered by thread, so those of other threads are repeated here.
+// Last errors belong to threads, so those of other threads are repeated here.
 Result do_jobs(std::vector<Jobs> all) {
   drop_incomplete(&all);
-  std::vector<Verdict> verdicts(all.size());
+  std::vector<Result> results(all.size(), kSuccess);
+  std::vector<std::string> texts(all.size());
   const auto work_off = [&](size_t i) {
-    for (const Job& job : all[i].list) verdicts[i].add(job.work());
+    for (const Job& job : all[i].list) {
+      add(job.work(), &results[i]);
+      if (results[i] != kSuccess && results[i] != kInProgress) break;
+    }
+    texts[i] = own_error();
   };
   if (all.size() == 1) {
     work_off(0);
-    return verdicts[0].result;
+    return results[0];
   }
   std::vector<std::thread> threads;
   for (size_t i = 0; i < all.size(); ++i)
@@ -90,10 +89,10 @@ Result do_jobs(std::vector<Jobs> all) {
     });
   for (std::thread& thread : threads) thread.join();
   Result result = kSuccess;
-  for (const Verdict& verdict : verdicts) {
-    if (verdict.result == kSuccess) continue;
-    if (verdict.result != kInProgress) return fail(verdict.result, verdict.text);
-    result = kInProgress;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Result before = result;
+    add(results[i], &result);
+    if (!texts[i].empty() && (before == kSuccess || before == kInProgress)) repeat(texts[i]);
   }
   return result;
 }
