@@ -23,24 +23,39 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Parts {
-  purlin_device_facts facts{};
+  std::string device;
   policy::Found found;
   plugin::Catalogue catalogue;
 };
 
-Result<Parts> find_parts(const purlin_query& query) {
+Result<Parts> find_parts(const purlin_query& query, const Communicator* comm) {
   Parts parts;
-  auto facts = policy::device_facts_of(query.device != nullptr ? query.device : "host");
+  if (comm != nullptr) {
+    parts.device = comm->device_ordinal() < 0 ? "host" : fmt::format("cuda:{}", comm->device_ordinal());
+    parts.found = comm->policy();
+    parts.catalogue = comm->catalogue();
+    return parts;
+  }
+  parts.device = query.device != nullptr ? query.device : "host";
+  auto facts = policy::device_facts_of(parts.device);
   if (!facts) return facts.status();
-  parts.facts = *facts;
   policy::Request request;
   if (query.policy_path != nullptr) request.path = query.policy_path;
   if (query.policy_text != nullptr) request.text = query.policy_text;
-  auto found = policy::find_policy(parts.facts, request);
+  auto found = policy::find_policy(*facts, request);
   if (!found) return found.status();
   parts.found = *std::move(found);
-  parts.catalogue = plugin::discover(plugin_selection(parts.found.policy), parts.facts);
+  parts.catalogue = plugin::discover(plugin_selection(parts.found.policy), *facts);
   return parts;
+}
+
+Result<plugin::BoundAtom> atom_for(const Parts& parts, const purlin_query& query,
+                                   const Communicator* comm) {
+  if (comm != nullptr) return comm->atom();
+  plugin::Need need;
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  need.sources = static_cast<uint32_t>(query.nranks);
+  return plugin::choose(parts.catalogue, need);
 }
 
 ordered_json nvls_json() {
@@ -139,21 +154,20 @@ Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::P
 
 }  // namespace
 
-Result<ordered_json> explain_call(const purlin_query& query) {
+Result<ordered_json> explain_call(const purlin_query& asked_query, const Communicator* comm) {
+  purlin_query query = asked_query;
+  if (comm != nullptr) query.nranks = comm->size();
   PURLIN_RETURN_IF_ERROR(check_query(query));
-  auto parts = find_parts(query);
+  auto parts = find_parts(query, comm);
   if (!parts) return parts.status();
   const policy::Policy& policy = parts->found.policy;
-  plugin::Need need;
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  need.sources = static_cast<uint32_t>(query.nranks);
-  auto atom = plugin::choose(parts->catalogue, need);
+  auto atom = atom_for(*parts, query, comm);
   if (!atom) return atom.status();
   policy::Bound bound;
   bound.limits = atom->descriptor->limits;
   bound.atom = atom->descriptor->name;
   bound.cuda = atom->descriptor->kind == PURLIN_ATOM_CUDA;
-  PURLIN_RETURN_IF_ERROR(policy::check_against(policy, bound, query.nranks));
+  if (comm == nullptr) PURLIN_RETURN_IF_ERROR(policy::check_against(policy, bound, query.nranks));
   policy::Query asked;
   asked.collective = static_cast<purlin_collective>(query.collective);
   asked.nranks = query.nranks;
@@ -174,7 +188,7 @@ Result<ordered_json> explain_call(const purlin_query& query) {
   if (query.collective == PURLIN_ALL_REDUCE || query.collective == PURLIN_REDUCE ||
       query.collective == PURLIN_REDUCE_SCATTER || query.collective == PURLIN_REDUCE_SCATTER_V)
     answer["op"] = policy::word(static_cast<purlin_op>(query.op));
-  answer["device"] = query.device != nullptr ? query.device : "host";
+  answer["device"] = parts->device;
   answer["policy"] = {{"file", policy.name}, {"searched", policy::to_json(parts->found.trace)}};
   const bool packets = (*launches)[0].packets;
   const bool chunks = (*launches)[0].chunks;
@@ -201,11 +215,11 @@ Result<ordered_json> explain_call(const purlin_query& query) {
   return answer;
 }
 
-Result<ordered_json> explain_plugins(const purlin_query& query) {
+Result<ordered_json> explain_plugins(const purlin_query& query, const Communicator* comm) {
   if (query.struct_size < sizeof query)
     return Status(PURLIN_INVALID_ARGUMENT, fmt::format("purlin_query.struct_size is {}, expected {}",
                                                        query.struct_size, sizeof query));
-  auto parts = find_parts(query);
+  auto parts = find_parts(query, comm);
   if (!parts) return parts.status();
   ordered_json answer = plugin::catalogue_json(parts->catalogue);
   answer["policy"] = parts->found.policy.name;
