@@ -56,8 +56,10 @@ void check_program(const std::string& name, ProtocolKernel kernel, const snac::F
                                     : is_fp8(dtype) ? "fp8"
                                                     : "reduce");
     CHECK(resources->registers <= budget.registers);
-    CHECK(resources->code_bytes <= budget.code);
-    CHECK((*program)->cubin.size() <= budget.cubin);
+    // Budgets are those of sums; other operations on small elements take more instructions.
+    const uint32_t quarters = op == PURLIN_SUM ? 4 : 5;
+    CHECK(resources->code_bytes <= budget.code / 4 * quarters);
+    CHECK((*program)->cubin.size() <= budget.cubin / 4 * quarters);
   }
   test::count_cases(1);
 }
