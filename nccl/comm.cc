@@ -32,8 +32,25 @@ std::string text_of(CommHandle handle) {
 
 Comm::~Comm() {
   if (background.joinable()) background.join();
-  if (purlin != nullptr && state != State::kFinalized)
-    static_cast<void>(purlin_comm_destroy(purlin));
+  if (state != State::kFinalized) static_cast<void>(give_back(*this));
+}
+
+Result give_back(Comm& comm) {
+  if (comm.purlin == nullptr) return kSuccess;
+  std::map<uint64_t, purlin_registration_t> registrations;
+  {
+    const std::lock_guard lock(comm.mutex);
+    registrations.swap(comm.registrations);
+  }
+  Result result = kSuccess;
+  const auto note = [&result](purlin_status status) {
+    const Result next = from_purlin(status);
+    if (result == kSuccess) result = next;
+  };
+  for (const auto& [number, made] : registrations)
+    if (made != nullptr) note(purlin_comm_deregister(comm.purlin, made));
+  note(purlin_comm_destroy(comm.purlin));
+  return result;
 }
 
 Result readiness(Comm& comm) {

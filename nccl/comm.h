@@ -61,8 +61,13 @@ struct Comm {
   std::thread background;  // makes it by a split, or finalizes it, while nobody waits
   bool background_done = true;
 
+  // Waits for own work and gives back what purlin holds.
   ~Comm();
 };
+
+// Gives back the registrations, waits for own work and frees purlin's communicator; once at most,
+// by whoever ends `comm`. Its mutex is not held.
+Result give_back(Comm& comm);
 
 // kSuccess when calls may be made; kInProgress while it is being made; kInvalidUsage once
 // finalized; or why it could not be made. The text of an error is remembered. Moves a creation

@@ -80,11 +80,11 @@ Result finalize(Comm& comm) {
   comm.state = State::kFinalized;
   if (comm.wishes.blocking) {
     lock.unlock();
-    return from_purlin(purlin_comm_destroy(comm.purlin));
+    return give_back(comm);
   }
   comm.background_done = false;
   comm.background = std::thread([&comm] {
-    static_cast<void>(purlin_comm_destroy(comm.purlin));
+    static_cast<void>(give_back(comm));
     const std::lock_guard done(comm.mutex);
     comm.background_done = true;
   });

@@ -24,7 +24,7 @@ HostMemory& host_memory() {
 }
 
 Result host_alloc(void** out, size_t bytes) {
-  *out = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage + (bytes == 0 ? kPage : 0));
+  *out = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
   if (*out == nullptr)
     return fail(kSystemError, "ncclMemAlloc: no memory for " + std::to_string(bytes) + " bytes");
   const std::lock_guard lock(host_memory().mutex);
@@ -77,12 +77,12 @@ Result forget(CommHandle handle, uint64_t number, const char* what) {
   {
     const std::lock_guard lock(comm->mutex);
     auto node = comm->registrations.extract(number);
+    if (node.empty() && comm->state == State::kFinalized) return kSuccess;  // given back by it
     if (node.empty())
       return noted(fail(kInvalidArgument, std::string(what) +
                                               " is not registered with this communicator, or was "
                                               "deregistered already"));
     made = node.mapped();
-    if (comm->state == State::kFinalized) made = nullptr;  // all was given back
   }
   return made == nullptr ? kSuccess
                          : noted(from_purlin(purlin_comm_deregister(comm->purlin, made)));
@@ -96,6 +96,7 @@ using namespace purlin::nccl;
 PURLIN_NCCL_API(Result, MemAlloc, (void** out, size_t bytes)) {
   if (out == nullptr) return fail(kInvalidArgument, "ptr is null");
   *out = nullptr;
+  if (bytes == 0) return kSuccess;  // null, which ncclMemFree takes
   if (host_ranks()) return host_alloc(out, bytes);
   return from_purlin(purlin_mem_alloc(out, bytes));
 }

@@ -17,7 +17,7 @@ TEST_CASE("memory is given and taken back") {
   CHECK(lib().MemFree(nullptr) == kSuccess);
   CHECK(lib().MemAlloc(nullptr, 8) == kInvalidArgument);
   CHECK(lib().MemAlloc(&memory, 0) == kSuccess);
-  CHECK(lib().MemFree(memory) == kSuccess);
+  CHECK(memory == nullptr);
   int local = 0;
   CHECK(lib().MemFree(&local) != kSuccess);
 }
@@ -44,6 +44,23 @@ TEST_CASE("registered ranges have handles; calls work on them") {
   CHECK(lib().CommRegister(ranks[0], nullptr, 64, &alone) == kInvalidArgument);
   CHECK(lib().CommRegister(ranks[0], buffers[0], 0, &alone) == kInvalidArgument);
   CHECK(lib().CommRegister(ranks[0], buffers[0], 64, nullptr) == kInvalidArgument);
+}
+
+TEST_CASE("registrations end with their communicator at the latest") {
+  Ranks ranks(2);
+  int buffers[2][64] = {};
+  void* handles[2] = {};
+  WindowHandle windows[2] = {};
+  const Result registered = ranks.group([&](int r) {
+    const Result first = lib().CommRegister(ranks[r], buffers[r], 64, &handles[r]);
+    return first != kSuccess
+               ? first
+               : lib().CommWindowRegister(ranks[r], buffers[r], sizeof buffers[r], &windows[r], 0);
+  });
+  CHECK(registered == kSuccess);
+  CHECK(lib().CommFinalize(ranks[0]) == kSuccess);
+  CHECK(lib().CommDeregister(ranks[0], handles[0]) == kSuccess);
+  CHECK(lib().CommWindowDeregister(ranks[0], windows[0]) == kSuccess);
 }
 
 TEST_CASE("a window is null, with a reason, where memory cannot be shared") {
