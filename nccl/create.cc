@@ -33,8 +33,11 @@ Result create_real(Comm& comm, RealNccl& real) {
   config.max_ctas =
       comm.wishes.cta_budget == 0 ? kUndefined : static_cast<int>(comm.wishes.cta_budget);
   config.name = comm.wishes.name.empty() ? nullptr : comm.wishes.name.c_str();
+  const CurrentDevice before = current_device();  // the real library takes the one that is current
+  enter(comm.context == nullptr && comm.device >= 0 ? primary_context(comm.device) : comm.context);
   const Result result = real.passed(
       real.CommInitRankConfig(&comm.real_comm, comm.nranks, ids.real, comm.rank, &config));
+  enter(before.context);
   if (result != kSuccess && result != kInProgress) return result;
   comm.real = &real;
   say("rank " + std::to_string(comm.rank) + " of " + std::to_string(comm.nranks) +
@@ -91,6 +94,7 @@ Result meet(Comm& comm) {
 }
 
 Result check(const Membership& m) {
+  if (const Result bad = check_device_variable(); bad != kSuccess) return bad;
   if (m.nranks < 1)
     return fail(kInvalidArgument,
                 "nranks is " + std::to_string(m.nranks) + ", expected at least 1");
@@ -141,10 +145,7 @@ void look_at_creation(Comm& comm) {
   std::string why;
   RealNccl* const real = RealNccl::get(&why);
   if (real == nullptr || !lies_outside(status)) return;
-  const CurrentDevice before = current_device();
-  enter(comm.context);
   const Result result = create_real(comm, *real);
-  enter(before.context);
   comm.state = result == kSuccess || result == kInProgress ? State::kReady : State::kFailed;
   if (comm.state == State::kFailed) comm.failure = last_error();
 }

@@ -18,6 +18,8 @@ struct Driver {
   int (*context)(void**) = nullptr;
   int (*set_context)(void*) = nullptr;
   int (*device)(int*) = nullptr;
+  int (*device_at)(int*, int) = nullptr;
+  int (*primary_context)(void**, int) = nullptr;
   int (*capture_status)(Stream, int*) = nullptr;
   int (*copy_to_host)(void*, uint64_t, size_t, Stream) = nullptr;
   int (*wait)(Stream) = nullptr;
@@ -40,6 +42,8 @@ const Driver& driver() {
                look_up(library, "cuCtxGetCurrent", &d.context) &&
                look_up(library, "cuCtxSetCurrent", &d.set_context) &&
                look_up(library, "cuCtxGetDevice", &d.device) &&
+               look_up(library, "cuDeviceGet", &d.device_at) &&
+               look_up(library, "cuDevicePrimaryCtxRetain", &d.primary_context) &&
                look_up(library, "cuStreamIsCapturing", &d.capture_status) &&
                look_up(library, "cuMemcpyDtoHAsync_v2", &d.copy_to_host) &&
                look_up(library, "cuStreamSynchronize", &d.wait) && d.init(0) == 0;
@@ -62,6 +66,14 @@ CurrentDevice current_device() {
 
 void enter(void* context) {
   if (context != nullptr && driver().usable) static_cast<void>(driver().set_context(context));
+}
+
+void* primary_context(int ordinal) {
+  const Driver& d = driver();
+  int device = 0;
+  void* context = nullptr;
+  if (!d.usable || d.device_at(&device, ordinal) != 0) return nullptr;
+  return d.primary_context(&context, device) == 0 ? context : nullptr;
 }
 
 Result read_after(Stream stream, const void* address, size_t bytes, uint64_t* bits) {
@@ -88,6 +100,13 @@ Result read_after(Stream stream, const void* address, size_t bytes, uint64_t* bi
 bool host_ranks() {
   const char* value = std::getenv("PURLIN_NCCL_DEVICE");
   return value != nullptr && std::strcmp(value, "host") == 0;
+}
+
+Result check_device_variable() {
+  const char* value = std::getenv("PURLIN_NCCL_DEVICE");
+  if (value == nullptr || *value == 0 || host_ranks()) return kSuccess;
+  return fail(kInvalidUsage, std::string("PURLIN_NCCL_DEVICE is \"") + value +
+                                 "\"; set it to host for CPU ranks, or unset it for GPUs");
 }
 
 }  // namespace purlin::nccl

@@ -1,5 +1,6 @@
 // How communicators come to be and end.
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -116,6 +117,10 @@ TEST_CASE("wrong arguments of a creation are said, and give no handle") {
   CHECK(lib().CommInitRank(&comm, 2, id, 2) == kInvalidArgument);
   CHECK(last_text().find("rank is 2") != std::string::npos);
   CHECK(lib().CommInitRankScalable(&comm, 1, 0, 0, &id, nullptr) == kInvalidArgument);
+  setenv("PURLIN_NCCL_DEVICE", "hosts", 1);
+  CHECK(lib().CommInitRank(&comm, 1, id, 0) == kInvalidUsage);
+  CHECK(last_text().find("hosts") != std::string::npos);
+  setenv("PURLIN_NCCL_DEVICE", "host", 1);
   UniqueId zero{};
   CHECK(lib().CommInitRank(&comm, 2, zero, 0) == kInvalidArgument);
   CHECK(last_text().find("unique id") != std::string::npos);
