@@ -31,6 +31,7 @@ std::string text_of(CommHandle handle) {
 }  // namespace
 
 Comm::~Comm() {
+  leaving.clear();  // waits for them
   if (background.joinable()) background.join();
   if (state != State::kFinalized) static_cast<void>(give_back(*this));
 }

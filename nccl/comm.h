@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "nccl/abi.h"
 #include "nccl/identity.h"
@@ -58,6 +59,8 @@ struct Comm {
   int next_op = kFirstOwnOp;
   std::map<uint64_t, purlin_registration_t> registrations;  // null: a note only, calls are staged
   uint64_t next_registration = 1;
+  std::vector<std::shared_ptr<Comm>>
+      leaving;             // splits of it, going on, that this rank does not join
   std::thread background;  // makes it by a split, or finalizes it, while nobody waits
   bool background_done = true;
 

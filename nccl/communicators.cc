@@ -77,6 +77,7 @@ Result finalize(Comm& comm) {
   if (comm.real != nullptr) return comm.real->passed(comm.real->CommFinalize(comm.real_comm));
   std::unique_lock lock(comm.mutex);
   if (comm.background.joinable()) comm.background.join();  // has made it, and touches it no more
+  comm.leaving.clear();
   comm.state = State::kFinalized;
   if (comm.wishes.blocking) {
     lock.unlock();

@@ -23,6 +23,7 @@ Result split_purlin(Comm& parent, int color, int key, Comm& child) {
   }
   if (result != kSuccess) {
     set_failed(child, result);
+    if (made != nullptr) static_cast<void>(purlin_comm_destroy(made));
     return result;
   }
   if (made == nullptr) return kSuccess;
@@ -58,13 +59,22 @@ std::shared_ptr<Comm> child_of(Comm& parent, const Wishes& wishes) {
   return child;
 }
 
-// Nobody waits: the thread belongs to the child, which therefore outlives it.
-Result split_behind(std::shared_ptr<Comm> parent, int color, int key, Comm& child) {
-  const std::lock_guard lock(child.mutex);
-  child.background = std::thread([parent = std::move(parent), color, key, &child] {
-    static_cast<void>(split_purlin(*parent, color, key, child));
-  });
-  return kInProgress;
+// Nobody waits: the thread belongs to the child and keeps the parent. A child that joins nothing
+// has no handle to ask about; it belongs to the parent.
+Result split_behind(const std::shared_ptr<Comm>& parent, int color, int key,
+                    const std::shared_ptr<Comm>& child) {
+  std::shared_ptr<Comm> kept = color == kNoColor ? nullptr : parent;
+  {
+    const std::lock_guard lock(child->mutex);
+    child->background =
+        std::thread([kept = std::move(kept), from = parent.get(), to = child.get(), color, key] {
+          static_cast<void>(split_purlin(*from, color, key, *to));
+        });
+  }
+  if (color != kNoColor) return kInProgress;
+  const std::lock_guard lock(parent->mutex);
+  parent->leaving.push_back(child);
+  return kSuccess;
 }
 
 Result split(CommHandle handle, int color, int key, CommHandle* out, Config* config) {
@@ -89,8 +99,8 @@ Result split(CommHandle handle, int color, int key, CommHandle* out, Config* con
   if (color != kNoColor) made = *out = publish(child);
   const bool later = in_group();
   const auto work = [=] {
-    if (wishes.blocking || color == kNoColor) return split_purlin(*parent, color, key, *child);
-    return split_behind(parent, color, key, *child);
+    if (wishes.blocking) return split_purlin(*parent, color, key, *child);
+    return split_behind(parent, color, key, child);
   };
   const Result result = parent->real != nullptr  // which has a group of its own
                             ? split_real(*parent, color, key, *child, config)

@@ -106,6 +106,21 @@ TEST_CASE("a split that does not block is made in the background") {
   for (CommHandle child : children) CHECK(lib().CommDestroy(child) == kSuccess);
 }
 
+TEST_CASE("of a split that does not block, ranks that join nothing do not wait either") {
+  Ranks ranks(2);
+  WholeConfig config = default_config();
+  config.known.blocking = 0;
+  CommHandle none = ranks[0], child = nullptr;
+  CHECK(lib().CommSplit(ranks[0], kNoColor, 0, &none, &config) == kSuccess);
+  CHECK(none == nullptr);
+  CHECK(lib().CommSplit(ranks[1], 4, 0, &child, &config) == kInProgress);
+  CHECK(wait_until_settled(child) == kSuccess);
+  int count = -1;
+  CHECK(lib().CommCount(child, &count) == kSuccess);
+  CHECK(count == 1);
+  CHECK(lib().CommDestroy(child) == kSuccess);
+}
+
 // The ranks that stay; each on a thread of its own.
 std::vector<CommHandle> shrink(Ranks& ranks, std::vector<int> gone, int flags) {
   std::vector<CommHandle> made(static_cast<size_t>(ranks.size()), nullptr);
