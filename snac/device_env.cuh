@@ -21,6 +21,7 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
  public:
   using Params = DeviceParams;
   static constexpr u32 kMaxSources = PURLIN_DEVICE_MAX_RANKS;
+  static constexpr bool kTakesOwnWhileStaging = false;  // a CTA with two destinations is slower
 
   __device__ DeviceEnv(const Params& params, u64 epoch) : DeviceWaiter(params), epoch_(epoch) {}
 

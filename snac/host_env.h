@@ -13,6 +13,7 @@ class HostEnv : public HostBlocks, public HostWaiter {
  public:
   using Params = CallParams;
   static constexpr u32 kMaxSources = kMaxRanks;
+  static constexpr bool kTakesOwnWhileStaging = true;
 
   // All references must outlive the env. One env serves one call on one thread.
   HostEnv(const Form& form, const CallParams& params, const purlin_host_atom& atom,

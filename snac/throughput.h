@@ -143,11 +143,19 @@ class Throughput {
   // where only own region's chunks are.
   PURLIN_HD ChunkRange range_of(u32 stream) const {
     const Cut cut = cut_of(stream);
+    if (role_ == Role::kGather && stream == 0 && takes_own_while_staging()) return {};
     if (role_ != Role::kGather || form_.steps == 1) return {0, cut.chunks()};
     if (peer_of(stream) == p_.rank || cut.bytes == 0) return {};
     if (!form_.parts) return {0, cut.chunks()};
     const u32 first = own_part() * cut.chunks_per_part();
     return {first, first + cut.chunks_per_part()};
+  }
+
+  // Whether own region goes to the output as it is staged, read once, rather than in the gather role.
+  PURLIN_HD bool takes_own_while_staging() const {
+    if constexpr (!Env::kTakesOwnWhileStaging) return false;
+    return form_.steps == 1 && !form_.reduces && shared(kFirst) &&
+           env_.receive(kFirst, p_.rank).bytes != 0;
   }
 
   // Which region of every rank's share is for `consumer`.
@@ -204,6 +212,10 @@ class Throughput {
     out->reduce = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
     out->src[0] = p_.in + region + chunk.offset;
     out->dst[0] = slot(kFirst, p_.rank, peer, item.slot);
+    if (takes_own_while_staging()) {
+      out->dst[1] = p_.out + env_.receive(kFirst, p_.rank).offset + chunk.offset;
+      out->ndst = 2;
+    }
   }
 
   // A slot is used again once its consumers are done with its last chunk.

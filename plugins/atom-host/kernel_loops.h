@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "copy_loops.h"
 #include "kernels.h"
 #include "purlin/kit/combine.h"
 #include "purlin/kit/dtype.h"
@@ -118,6 +119,8 @@ constexpr void fill_row(Kernels& kernels, std::integer_sequence<int, kOp...>) {
 template <int... kDtype>
 constexpr Kernels make_kernels(std::integer_sequence<int, kDtype...>) {
   Kernels kernels{};
+  kernels.copy = &copy;
+  kernels.stream = &stream;
   (fill_row<static_cast<purlin_dtype>(kDtype)>(kernels,
                                                std::make_integer_sequence<int, PURLIN_OP_COUNT>{}),
    ...);

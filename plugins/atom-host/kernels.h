@@ -19,9 +19,14 @@ using ReduceKernel = void (*)(const void* const* sources, uint32_t nsrc, void* d
 using ScaleKernel = void (*)(const void* source, const void* scalar, void* destination,
                              uint64_t count);
 
+// Copies `bytes` bytes between buffers of any alignment that do not overlap.
+using CopyKernel = void (*)(void* destination, const void* source, uint64_t bytes);
+
 struct Kernels {
   ReduceKernel reduce[PURLIN_DTYPE_COUNT][PURLIN_OP_COUNT];
   ScaleKernel scale[PURLIN_DTYPE_COUNT];
+  CopyKernel copy;
+  CopyKernel stream;  // past the caches where the machine can: for what is not read again soon
 };
 
 extern const Kernels kBaselineKernels;  // what the compiler assumes of every machine

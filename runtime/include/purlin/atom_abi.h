@@ -118,6 +118,12 @@ typedef struct purlin_constants {
   uint32_t threads;     /* threads of the group */
   uint32_t reserved;
   uint64_t scalar;      /* bits of PURLIN_CONSUME_SCALE's factor, in the accumulation type */
+  /* Host form, hints: where the call's output lies, which the call does not read again, and the memory
+   * that ranks share, where peers read what is written. 0 bytes: not said. */
+  const void* output;
+  uint64_t output_bytes;
+  const void* shared;
+  uint64_t shared_bytes;
 } purlin_constants;
 
 /* The group of threads that calls an Atom. On the host: one thread, no barriers, no shared memory. */
@@ -290,7 +296,7 @@ typedef const purlin_atom_descriptor* (*purlin_atom_entry_fn)(void);
 
 PURLIN_ABI_ASSERT(sizeof(purlin_packet) == 16);
 PURLIN_ABI_ASSERT(offsetof(purlin_segment, src) == 24);
-PURLIN_ABI_ASSERT(sizeof(purlin_constants) == 40);
+PURLIN_ABI_ASSERT(sizeof(purlin_constants) == 40 + 2 * (8 + sizeof(void*)));
 PURLIN_ABI_ASSERT(sizeof(purlin_host_atom) == 8 + 7 * sizeof(void*));
 PURLIN_ABI_ASSERT(offsetof(purlin_atom_descriptor, probe) == 96 || sizeof(void*) != 8);
 

@@ -42,7 +42,10 @@ class HostBackend : public Backend {
     call.form = &launch.form;
     call.params = &launch.params;
     call.atom = &atom_;
-    call.constants = &launch.constants;
+    purlin_constants constants = launch.constants;
+    constants.shared = memory_.data();
+    constants.shared_bytes = memory_.size();
+    call.constants = &constants;
     call.patience = patience_;
     call.peer_left = &peer_left_;
     call.epoch = epoch_ + 1;

@@ -59,6 +59,22 @@ void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch)
   p.exchange_in_place = facts.in_place && facts.collective == snac::Collective::kAllToAll;
 }
 
+// Bytes from `recv` on that are the call's output; 0 where it may have gaps.
+uint64_t output_bytes(const CallFacts& facts, uint32_t nranks) {
+  switch (facts.collective) {
+    case snac::Collective::kAllReduce:
+    case snac::Collective::kAllGather:
+    case snac::Collective::kAllToAll:
+    case snac::Collective::kBroadcast:
+      return facts.total_bytes;
+    case snac::Collective::kReduceScatter:
+    case snac::Collective::kScatter:
+      return facts.total_bytes / nranks;
+    default:
+      return 0;
+  }
+}
+
 uint32_t or_default(uint32_t value, uint32_t otherwise) { return value != 0 ? value : otherwise; }
 
 void set_constants(const CallFacts& facts, const policy::Choice& choice,
@@ -71,6 +87,8 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice,
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
   set_pipeline(choice, limits, &c);
+  c.output = call.recv;
+  c.output_bytes = output_bytes(facts, launch->params.nranks);
   launch->params.scaled = 0;
   if (!facts.reduces) return;
   c.dtype = static_cast<uint32_t>(call.dtype);

@@ -25,7 +25,7 @@ Policy built_in_policy(purlin_device_kind kind) {
   policy.plugins.enable = {standard<std::string>("*")};
   policy.datapath.prefer = {standard<std::string>("auto")};
   policy.reduction.otherwise = standard(PURLIN_REDUCTION_SCORE);
-  policy.crossover.otherwise = standard(host ? 4 * kKiB : 512 * kKiB);
+  policy.crossover.otherwise = standard(host ? kKiB : 512 * kKiB);
   // One-shot sends n-1 times the buffer, two-shot about twice, whatever n.
   policy.one_shot_limit.otherwise = standard(4 * kKiB);
   policy.one_shot_limit.rows = {one_shot_row(1, 2, 256 * kKiB), one_shot_row(3, 4, 64 * kKiB),

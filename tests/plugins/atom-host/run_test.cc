@@ -1,6 +1,7 @@
 // The walk over segments, called back by a script in place of SNAC.
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -114,10 +115,19 @@ TEST_CASE("a copy reaches every destination, the source itself among them") {
   }
 }
 
+// Where the destinations lie, as far as the caller says; kOlder: a caller that cannot say.
+enum class Hint { kNone, kShared, kLargeOutput, kOlder };
+
+void give(Hint hint, purlin_constants* constants) {
+  if (hint == Hint::kShared || hint == Hint::kOlder) constants->shared_bytes = ~uint64_t{0};
+  if (hint == Hint::kLargeOutput) constants->output_bytes = ~uint64_t{0};
+  if (hint == Hint::kOlder) constants->struct_size = offsetof(purlin_constants, output);
+}
+
 // Reduces three sources to three destinations; destination k is source alias[k], or apart if
 // negative.
 void check_reduction(purlin_dtype dtype, uint32_t stage_bytes, uint64_t count,
-                     const std::vector<int>& alias) {
+                     const std::vector<int>& alias, Hint hint) {
   const uint64_t bytes = count * reference::element_bytes(dtype);
   std::vector<Bytes> contents;
   std::vector<GuardedBuffer> sources;
@@ -142,6 +152,7 @@ void check_reduction(purlin_dtype dtype, uint32_t stage_bytes, uint64_t count,
                                 destinations, true)};
   purlin_constants constants = constants_of(dtype, PURLIN_SUM, 3);
   constants.stage_bytes = stage_bytes;
+  give(hint, &constants);
   CHECK(run(constants, script) == 0);
   for (size_t k = 0; k < alias.size(); ++k) {
     const GuardedBuffer& buffer = alias[k] < 0 ? apart[k] : sources[static_cast<size_t>(alias[k])];
@@ -153,13 +164,16 @@ void check_reduction(purlin_dtype dtype, uint32_t stage_bytes, uint64_t count,
 TEST_CASE("a reduction reaches every destination, whichever sources are among them") {
   for (const purlin_dtype dtype : {PURLIN_U8, PURLIN_BF16, PURLIN_F32, PURLIN_F64}) {
     for (const uint32_t stage_bytes : {4096u, 10000u}) {
-      CAPTURE(reference::name_of(dtype));
-      CAPTURE(stage_bytes);
-      check_reduction(dtype, stage_bytes, 5003, {-1});
-      check_reduction(dtype, stage_bytes, 5003, {1});
-      check_reduction(dtype, stage_bytes, 5003, {-1, -1, -1});
-      check_reduction(dtype, stage_bytes, 5003, {-1, 2, 0});
-      check_reduction(dtype, stage_bytes, 5003, {2, 1, 0});
+      for (const Hint hint : {Hint::kNone, Hint::kShared, Hint::kLargeOutput, Hint::kOlder}) {
+        CAPTURE(reference::name_of(dtype));
+        CAPTURE(stage_bytes);
+        CAPTURE(static_cast<int>(hint));
+        check_reduction(dtype, stage_bytes, 5003, {-1}, hint);
+        check_reduction(dtype, stage_bytes, 5003, {1}, hint);
+        check_reduction(dtype, stage_bytes, 5003, {-1, -1, -1}, hint);
+        check_reduction(dtype, stage_bytes, 5003, {-1, 2, 0}, hint);
+        check_reduction(dtype, stage_bytes, 5003, {2, 1, 0}, hint);
+      }
     }
   }
 }

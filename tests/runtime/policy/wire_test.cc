@@ -35,8 +35,8 @@ TEST_CASE("everything that the wire depends on is compared") {
       {"staging: {pair_bytes: 128KiB}\n", "staging.pair_bytes"},
       {"packets: 32\n", "packets differs"},
       {"checking: off\n", "checking differs"},
-      {"one_shot_limit: 1KiB\n", "one_shot_limit differs"},
-      {"crossover: {rows: [{collectives: [all_to_all_v], value: 1KiB}]}\n",
+      {"one_shot_limit: 512\n", "one_shot_limit differs"},
+      {"crossover: {rows: [{collectives: [all_to_all_v], value: 2KiB}]}\n",
        "crossover of all_to_all_v"},
       {"tuning: {default: {chunk: 2KiB}}\n", "chunk of all_gather"},
       {"tuning: {rows: [{collectives: [gather], bytes: 1MiB.., chunk: 2KiB}]}\n",
@@ -63,7 +63,7 @@ TEST_CASE("what the wire does not depend on may differ") {
        {"name: other\n", "datapath: {prefer: [host]}\n", "plugins: {path: [/x]}\n",
         "timeouts: {wait: 1s}\n", "programs: []\n", "host: {spins: 1}\n", "cta_budget: 4\n",
         "tuning: {default: {stages: 4, stage_bytes: 4KiB, threads: 128}}\n",
-        "crossover: 4KiB\n",  // the default, written out
+        "crossover: 1KiB\n",  // the default, written out
         "tuning: {rows: [{ranks: 8, chunk: 2KiB}]}\n"}) {
     INFO(std::string(body));
     CHECK(difference("", body) == "");
