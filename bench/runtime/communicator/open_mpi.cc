@@ -51,7 +51,7 @@ class Bench {
     const uint64_t n = static_cast<uint64_t>(nranks_);
     count_ = collective == PURLIN_ALL_REDUCE ? bytes / 4 : bytes / 4 / n;
     out_count_ = collective == PURLIN_ALL_REDUCE ? count_ : count_ * n;
-    if (count_ == 0) return;
+    if (count_ == 0) return;  // less than an element of each rank
     in_.resize(count_);
     out_.resize(out_count_);
     std::vector<double> purlin, mpi;
