@@ -153,9 +153,11 @@ class Throughput {
 
   // Whether own region goes to the output as it is staged, read once, rather than in the gather role.
   PURLIN_HD bool takes_own_while_staging() const {
-    if constexpr (!Env::kTakesOwnWhileStaging) return false;
-    return form_.steps == 1 && !form_.reduces && shared(kFirst) &&
-           env_.receive(kFirst, p_.rank).bytes != 0;
+    if constexpr (Env::kTakesOwnWhileStaging)
+      return form_.steps == 1 && !form_.reduces && shared(kFirst) &&
+             env_.receive(kFirst, p_.rank).bytes != 0;
+    else
+      return false;
   }
 
   // Which region of every rank's share is for `consumer`.

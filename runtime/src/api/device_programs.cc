@@ -5,9 +5,9 @@
 #include <set>
 
 #include "communicator/policy_programs.h"
-#include "communicator/selection.h"
 #include "plugin/choice.h"
 #include "plugin/descriptor_check.h"
+#include "plugin/from_policy.h"
 #include "policy/capacity.h"
 #include "policy/match.h"
 #include "policy/search.h"
@@ -38,7 +38,7 @@ Result<plugin::BoundAtom> bind(const policy::Policy& policy, const purlin_device
   plugin::Need need;
   need.capabilities |= PURLIN_CAP_REDUCE;
   need.sources = static_cast<uint32_t>(most_ranks);
-  auto atom = plugin::choose(plugin::discover(plugin_selection(policy), facts), need);
+  auto atom = plugin::choose(plugin::discover(plugin::selection_from(policy), facts), need);
   if (!atom) return atom.status();
   policy::Bound bound;
   bound.limits = atom->descriptor->limits;

@@ -13,6 +13,7 @@
 #include "communicator/messages.h"
 #include "communicator/prepare.h"
 #include "communicator/registered_buffer.h"
+#include "communicator/repeated_call.h"
 #include "device/cuda_device.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
@@ -104,6 +105,7 @@ class Communicator {
 
   std::mutex call_mutex_;
   Launch launch_;
+  RepeatedCall repeated_;  // what launch_ was prepared for
   PairLaunch pair_launch_;
   bool told_ = false;  // the caller of `run` has been given the error that broke the communicator
   std::mutex broken_mutex_;

@@ -5,9 +5,9 @@
 #include "communicator/element.h"
 #include "communicator/plan_text.h"
 #include "communicator/prepare.h"
-#include "communicator/selection.h"
 #include "communicator/wire_config.h"
 #include "plugin/choice.h"
+#include "plugin/from_policy.h"
 #include "plugin/registry.h"
 #include "plugin/report.h"
 #include "policy/capacity.h"
@@ -45,7 +45,7 @@ Result<Parts> find_parts(const purlin_query& query, const Communicator* comm) {
   auto found = policy::find_policy(*facts, request);
   if (!found) return found.status();
   parts.found = *std::move(found);
-  parts.catalogue = plugin::discover(plugin_selection(parts.found.policy), *facts);
+  parts.catalogue = plugin::discover(plugin::selection_from(parts.found.policy), *facts);
   return parts;
 }
 

@@ -1,12 +1,17 @@
+#include <algorithm>
 #include <array>
 
 #include "communicator/backend.h"
+#include "communicator/cores.h"
 #include "communicator/shared_table.h"
 #include "snac/host_pairs.h"
 #include "snac/host_run.h"
 
 namespace purlin {
 namespace {
+
+// With more ranks than cores, who spins keeps the rank that it waits for from running.
+constexpr snac::u32 kCrowdedSpins = 8;
 
 // Of the table of Controls, in front of the ranks' memory.
 uint64_t control_bytes(uint32_t nranks) {
@@ -113,6 +118,9 @@ Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options
                                                    Rendezvous& rendezvous) {
   const uint64_t bytes = control_bytes(options.wire.nranks) +
                          snac::map_wire(options.wire).total * options.wire.nranks;
+  auto cores = cores_of_ranks(rendezvous);
+  if (!cores) return cores.status();
+  if (*cores < rendezvous.size()) patience.spins = std::min(patience.spins, kCrowdedSpins);
   auto memory = share_table("purlin " + options.name, bytes, rendezvous);
   if (!memory) return memory.status();
   memory->populate();

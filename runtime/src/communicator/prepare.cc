@@ -50,11 +50,8 @@ uint32_t root_of(const CallFacts& facts) {
 }
 
 void set_identity(const CallFacts& facts, const WireFacts& wire, Launch* launch) {
-  const purlin_call& call = *facts.call;
   CallParams& p = launch->params;
   p.descriptor = describe(facts);
-  p.in = static_cast<const snac::u8*>(call.send);
-  p.out = static_cast<snac::u8*>(call.recv);
   p.timeout_ns = wire.timeout_ns;
   p.exchange_in_place = facts.in_place && facts.collective == snac::Collective::kAllToAll;
 }
@@ -87,7 +84,6 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice,
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
   set_pipeline(choice, limits, &c);
-  c.output = call.recv;
   c.output_bytes = output_bytes(facts, launch->params.nranks);
   launch->params.scaled = 0;
   if (!facts.reduces) return;
@@ -160,6 +156,12 @@ void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits
   constants->threads = or_default(choice.threads.value, limits.default_threads);
 }
 
+void set_buffers(const purlin_call& call, Launch* launch) {
+  launch->params.in = static_cast<const snac::u8*>(call.send);
+  launch->params.out = static_cast<snac::u8*>(call.recv);
+  launch->constants.output = call.recv;
+}
+
 Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
                       int nranks, int rank, Launch* launch) {
   CallParams& p = launch->params;
@@ -173,6 +175,7 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
                                : snac::transformation_of(facts.collective, one_shot);
   set_identity(facts, wire, launch);
   set_constants(facts, choice, *wire.limits, launch);
+  set_buffers(*facts.call, launch);
   const Transformation& t = launch->transformation;
   snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);

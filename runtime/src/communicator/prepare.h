@@ -24,6 +24,9 @@ uint64_t describe(const CallFacts& facts);
 void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits,
                   purlin_constants* constants);
 
+// All of a launch that depends on the call's buffers, once it is prepared.
+void set_buffers(const purlin_call& call, Launch* launch);
+
 // Fills `launch` (its params.peers and map are set) for `facts`. Which protocol serves follows from
 // the choice and from what every rank knows; PURLIN_UNSUPPORTED when a forced path cannot carry the
 // call.

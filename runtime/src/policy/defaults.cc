@@ -55,7 +55,7 @@ Policy built_in_policy(purlin_device_kind kind) {
     policy.programs.push_back({ProgramKind::kReduce, dtype, PURLIN_SUM, std::nullopt, {}});
 
   policy.host_wait.spins = standard(4000u);
-  policy.host_wait.yields = standard(64u);
+  policy.host_wait.yields = standard(2000u);
   return policy;
 }
 
