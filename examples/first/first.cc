@@ -7,7 +7,9 @@
 int main() {
   try {
     // Who am I, and how many are we? From purlin run, mpirun, srun, torchrun or plain variables.
-    purlin::Communicator comm = purlin::Communicator::create();
+    purlin_comm_options options = purlin::default_options();
+    options.device_kind = PURLIN_DEVICE_HOST;  // where the vectors lie; PURLIN_DEVICE_CUDA on a GPU
+    purlin::Communicator comm = purlin::Communicator::create(options);
 
     std::vector<float> mine(1000, static_cast<float>(comm.rank()));
     std::vector<float> sum(mine.size());

@@ -51,7 +51,7 @@ Result<unsigned> ranks_on_my_device(std::span<const RankPlace> places, int rank,
             "ranks {} and {} are different processes on the same GPU ({}): without MPS their "
             "kernels take turns of milliseconds, and a message costs many turns. Give each "
             "rank a GPU of its own, run the ranks as threads of one process, start MPS, or "
-            "allow turns in the policy",
+            "set PURLIN_ALLOW_TURNS=1 to try things out all the same",
             rank, peer, uuid_text(mine.device)));
   }
   return count;
