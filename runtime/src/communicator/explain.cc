@@ -134,10 +134,11 @@ Status check_query(const purlin_query& query) {
 }
 
 Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
-                                        const policy::Choice& choice, const purlin_atom_limits* limits,
-                                        int nranks) {
+                                        const policy::Choice& choice,
+                                        const purlin_atom_descriptor& atom, int nranks) {
   WireFacts wire;
-  wire.limits = limits;
+  wire.limits = atom.limits;
+  if (atom.kind == PURLIN_ATOM_CUDA) wire.least_chunks = kGpuChunks;
   wire.config = wire_config(policy, nranks);
   wire.map = snac::map_wire(wire.config);
   wire.checking = policy.checking.value;
@@ -176,8 +177,8 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
   auto choice = policy::choose(policy, asked);
   if (!choice) return choice.status();
   std::vector<uint64_t> counts;
-  auto launches = prepare_all(sample_call(query, &counts), policy, *choice,
-                              bound.limits, query.nranks);
+  auto launches =
+      prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor, query.nranks);
   if (!launches) return launches.status();
 
   ordered_json answer;

@@ -96,6 +96,20 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice,
   }
 }
 
+// Bytes of a chunk, from what every rank knows of the call. The parts of an all_to_all_v are known to
+// two ranks each, so they do not count.
+uint64_t chunk_bytes(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
+                     uint32_t nranks) {
+  constexpr uint64_t kLeast = 8 * 1024;
+  if (wire.least_chunks <= 1 || facts.collective == snac::Collective::kAllToAllV)
+    return choice.chunk.value;
+  const uint64_t pair =
+      facts.largest_part != 0 ? facts.largest_part : snac::divide_up(facts.total_bytes, nranks);
+  uint64_t chunk = kLeast;
+  while (chunk < choice.chunk.value && chunk * wire.least_chunks < pair) chunk *= 2;
+  return std::min(chunk, choice.chunk.value);
+}
+
 // A share that holds several regions is cut into packets only where regions end between packets.
 bool packets_can_cut(const Launch& launch) {
   return !launch.form.parts || launch.params.part_bytes % 8 == 0;
@@ -181,8 +195,8 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
   const auto direction = choice.direction.value == policy::Direction::kPush ? snac::Direction::kPush
                                                                             : snac::Direction::kPull;
-  p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes, choice.chunk.value, direction,
-                                  direction);
+  p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes,
+                                  chunk_bytes(facts, choice, wire, p.nranks), direction, direction);
   launch->form = snac::form_of(t, p.nranks, p.geometry);
   if (facts.collective == snac::Collective::kCustom && launch->form.reduces)
     launch->form.sources = snac::sources_of(p, launch->form.sources);

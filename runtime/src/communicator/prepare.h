@@ -5,6 +5,9 @@
 
 namespace purlin {
 
+// WireFacts::least_chunks on GPUs: a CTA for each.
+inline constexpr uint32_t kGpuChunks = 16;
+
 // What a communicator knows about its wire.
 struct WireFacts {
   snac::WireConfig config;
@@ -13,6 +16,7 @@ struct WireFacts {
   uint64_t timeout_ns = 0;
   const purlin_atom_limits* limits = nullptr;  // of the bound Atom: its defaults
   bool packets = true;         // 16-byte packets arrive whole between all ranks
+  uint32_t least_chunks = 1;   // of a pair, so that short calls occupy many CTAs; the same on all ranks
   uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets
   uint64_t message_limit = 0;  // the same for messages between two ranks
 };

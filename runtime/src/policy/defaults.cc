@@ -41,7 +41,8 @@ Policy built_in_policy(purlin_device_kind kind) {
 
   policy.staging.latency_bytes = standard(host ? 512 * kKiB : 4 * kMiB);
   policy.staging.throughput_bytes = standard(host ? 4 * kMiB : 32 * kMiB);
-  policy.staging.pair_slots = standard(2u);
+  // On a GPU a CTA serves a slot.
+  policy.staging.pair_slots = standard(host ? 2u : 4u);
   policy.staging.pair_bytes = standard(host ? 256 * kKiB : kMiB);
 
   policy.cta_budget = standard(0u);
