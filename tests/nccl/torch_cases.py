@@ -207,7 +207,7 @@ def captured(rank, size):
         dist.all_to_all_single(out, source)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode='thread_local'):
         dist.all_reduce(data)
         dist.all_to_all_single(out, source)
     for value in (3, 7):
