@@ -108,7 +108,7 @@ TEST_CASE(
     "waits") {
   std::vector<purlin_comm_t> a(2), b(2);
   purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
-  options.timeout_ms = 300;
+  options.policy_text = "version: 1\ntimeouts: {wait: 300ms}\n";  // creation may take longer
   options.name = "first";
   REQUIRE(purlin_comm_create_all(a.data(), 2, nullptr, &options) == PURLIN_OK);
   options.name = "second";

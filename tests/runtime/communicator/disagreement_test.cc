@@ -78,7 +78,9 @@ class Disagreeing {
   Disagreeing(int n, bool checking) : comms_(static_cast<size_t>(n)) {
     purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
     options.checking = checking ? 1 : 0;
-    options.timeout_ms = checking ? 30'000 : 200;
+    // Of the waits alone: creation may take longer.
+    options.policy_text = checking ? "version: 1\ntimeouts: {wait: 30s}\n"
+                                   : "version: 1\ntimeouts: {wait: 200ms}\n";
     if (purlin_comm_create_all(comms_.data(), n, nullptr, &options) != PURLIN_OK)
       error = purlin_last_error();
   }
@@ -169,7 +171,7 @@ TEST_CASE("one rank makes one call fewer: the others' time limit says who is mis
   for (const bool checking : {true, false}) {
     purlin_comm_options options = PURLIN_COMM_OPTIONS_INIT;
     options.checking = checking;
-    options.timeout_ms = 200;
+    options.policy_text = "version: 1\ntimeouts: {wait: 200ms}\n";  // creation may take longer
     std::vector<purlin_comm_t> comms(3);
     REQUIRE(purlin_comm_create_all(comms.data(), 3, nullptr, &options) == PURLIN_OK);
     std::vector<std::thread> threads;
