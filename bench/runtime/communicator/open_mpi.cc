@@ -163,7 +163,7 @@ int main(int argc, char** argv) {
   options.rank = rank;
   options.nranks = nranks;
   options.device_kind = PURLIN_DEVICE_HOST;
-  options.timeout_ms = 30'000;
+  options.timeout_ms = 300'000;
   options.name = "bench";
   purlin_comm_t comm = nullptr;
   if (purlin_comm_create(&comm, &options) != PURLIN_OK) fail(purlin_last_error());
