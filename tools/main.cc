@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "purlin/purlin.h"
+#include "tools/check/check_command.h"
 #include "tools/exit_codes.h"
 #include "tools/explain_command.h"
 #include "tools/nearest.h"
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
   purlin::tools::add_plugins_command(app);
   purlin::tools::add_prelink_command(app);
   purlin::tools::add_pack_command(app);
+  purlin::tools::add_check_command(app);
   purlin::tools::add_run_command(app, purlin::tools::take_command_to_run(argc, argv));
   if (misspelled_command(app, argc, argv)) return purlin::tools::kExitUsage;
   try {

@@ -1,0 +1,25 @@
+// Sizes, alignments, types and operations that segments are made of.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "tools/check/board.h"
+
+namespace purlin::tools::check {
+
+// Dtype and operation of every reduction that the limits declare.
+std::vector<std::pair<int, int>> declared_reductions(const purlin_atom_limits& limits);
+
+// Element counts around words of 8, 16, 32 and 64 bytes and around a stage.
+std::vector<uint64_t> edge_counts(uint64_t element_bytes, uint64_t stage_bytes);
+
+// A piece of random shape within the limits: copies, reductions and scalings in place and apart.
+Piece random_piece(const purlin_atom_limits& limits, uint32_t consume, uint64_t most,
+                   uint32_t nranks, std::mt19937_64& random);
+
+unsigned any_shift(std::mt19937_64& random);
+
+}  // namespace purlin::tools::check
