@@ -9,4 +9,5 @@ cmake --build build
 mkdir plugins
 cp build/libatom-*.so plugins
 purlin plugins --device host --policy policy.yaml
+purlin check plugins/libatom-vendor-host.so
 purlin perf all_reduce --check --device host --policy policy.yaml -e 1MiB

@@ -47,6 +47,7 @@ class VendorAtom(unittest.TestCase):
         self.assertIn('purlin perf all_reduce --check', commands(script)[-1])
         said = installed.run(script, source, folder=self.here, prefix=self.prefix, **compilers)
         self.assertIn('Chosen Atom: vendor-host', said)
+        self.assertIn(' 0 failed, ', said)
         self.assertIn('0 wrong elements', said)
 
     def check_devices(self):

@@ -35,7 +35,7 @@ def rows(table):
 
 class Usage(unittest.TestCase):
     def test_help_of_every_command_fits_and_shows_examples(self):
-        for command in [[], ['perf'], ['explain'], ['plugins'], ['prelink'], ['pack'], ['run']]:
+        for command in [[], ['perf'], ['explain'], ['plugins'], ['prelink'], ['pack'], ['check'], ['run']]:
             status, out, _ = purlin(*command, '--help')
             self.assertEqual(status, 0, command)
             self.assertLessEqual(max(map(len, out.splitlines())), 100, out)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "purlin/atom_abi.h"
+#include "purlin/purlin.h"
 #include "tools/check/elements.h"
 #include "tools/guarded_buffer.h"
 

@@ -75,10 +75,11 @@ std::string check_text(const CheckReport& report) {
     text += line_of(requirement, finding);
     cases += finding.cases;
   }
-  return text + fmt::format("\n{} passed, {} failed, {} not checked; {} cases, seed {}{}\n",
-                            report.count(State::kPassed), report.count(State::kFailed),
-                            report.count(State::kNotChecked), cases, report.seed,
-                            report.full ? ", full" : "; --full tries many more");
+  const std::string sums = fmt::format("{} passed, {} failed, {} not checked; {} cases, seed {}{}",
+                                       report.count(State::kPassed), report.count(State::kFailed),
+                                       report.count(State::kNotChecked), cases, report.seed,
+                                       report.full ? ", full" : "; --full tries many more");
+  return text + "\n" + flow("", sums, 0);
 }
 
 }  // namespace purlin::tools::check

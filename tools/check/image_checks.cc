@@ -139,7 +139,7 @@ Finding check_links(const Subject& subject) {
     purlin_status status = PURLIN_OK;
     const auto answer = ask([&](char** text) { return status = purlin_prelink(&options, text); });
     if (status == PURLIN_UNSUPPORTED) return not_checked(answer.error());
-    if (!answer && answer.error().find("install the") != std::string::npos)
+    if (!answer && answer.error().find("remedies: install nvJitLink") != std::string::npos)
       return not_checked(answer.error());
     if (!answer) return failed(fmt::format("for {}: {}", device, answer.error()), programs);
     programs += list_or_object(*answer, "programs").size();

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "purlin/atom_abi.h"
+#include "purlin/purlin.h"
 
 namespace purlin::tools::check {
 
