@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <regex>
 #include <span>
 #include <sstream>
+#include <thread>
 
 #include "level.h"
 #include "program/digest.h"
@@ -53,6 +55,7 @@ std::string all_failures(const CheckReport& report) {
 struct Broken {
   const char* file;
   int requirement;
+  bool race = false;  // seen only when two threads meet at the wrong moment
 };
 
 // Built by test.cmake: the kit's host Atom with one promise broken.
@@ -83,8 +86,8 @@ constexpr Broken kBroken[] = {
     {"few-sources", kLimits},
     {"unpadded", kPackets},
     {"any-tag", kPackets},
-    {"tag-first", kOrder},
-    {"shared-scratch", kThreads},
+    {"tag-first", kOrder, true},
+    {"shared-scratch", kThreads, true},
     {"rare-size", kFuzz},
 };
 
@@ -208,8 +211,18 @@ TEST_CASE("each broken Atom fails first by the requirement that it breaks") {
     std::set<int> only = without_links();
     only.erase(only.upper_bound(broken.requirement), only.end());  // what follows takes time
     if (broken.requirement == kFuzz) only.erase(kThreads);         // walks at random too
-    const CheckReport report =
-        check(std::string(PURLIN_BROKEN_FOLDER "/") + broken.file + ".so", only);
+    const std::string file = std::string(PURLIN_BROKEN_FOLDER "/") + broken.file + ".so";
+    CheckReport report = check(file, only);
+    // A race between two threads may stay unseen while other work holds the processors.
+    for (int again = 0; broken.race && again < 20 && first_failure(report) == 0; ++again)
+      report = check(file, {broken.requirement});
+    double load[1] = {0};
+    if (broken.race && first_failure(report) == 0 && getloadavg(load, 1) == 1 &&
+        load[0] > std::thread::hardware_concurrency()) {
+      purlin::test::skip(std::string("race in ") + broken.file +
+                         ": two threads need processors that other work holds");
+      continue;
+    }
     CHECK_MESSAGE(first_failure(report) == broken.requirement,
                   broken.file << ": " << all_failures(report));
   }

@@ -56,3 +56,10 @@ purlin_broken_atom(any-tag FAULT_RECEIVE=receive_any)
 purlin_broken_atom(tag-first FAULT_SEND=send_tag_first)
 purlin_broken_atom(shared-scratch FAULT_SHARED_SCRATCH)
 purlin_broken_atom(rare-size FAULT_RARE_SIZE)
+
+# Some look for races between threads, which other tests must not keep off the processors.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/${name}_serial.cmake "foreach(test IN LISTS ${name}_TESTS)
+  set_tests_properties(\"\${test}\" PROPERTIES RUN_SERIAL TRUE)
+endforeach()\n")
+set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES
+  ${CMAKE_CURRENT_BINARY_DIR}/${name}_serial.cmake)
