@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "api/answer.h"
 #include "api/handle.h"
 #include "api/setup.h"
 #include "rendezvous/unique_id.h"
@@ -11,10 +12,6 @@
 
 namespace purlin {
 namespace {
-
-Status null_argument(const char* name) {
-  return Status(PURLIN_INVALID_ARGUMENT, fmt::format("{} is null", name));
-}
 
 // A setup that outlives the caller's options, for creation in the background.
 struct OwnedSetup {

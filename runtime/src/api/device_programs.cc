@@ -6,7 +6,7 @@
 
 #include "communicator/policy_programs.h"
 #include "plugin/choice.h"
-#include "plugin/descriptor_check.h"
+#include "plugin/fit.h"
 #include "plugin/from_policy.h"
 #include "policy/capacity.h"
 #include "policy/match.h"
@@ -48,16 +48,6 @@ Result<plugin::BoundAtom> bind(const policy::Policy& policy, const purlin_device
   return atom;
 }
 
-Result<std::vector<DeviceImage>> images_of(const purlin_atom_descriptor& atom) {
-  std::vector<DeviceImage> images;
-  for (uint64_t i = 0; i < atom.image_count; ++i) {
-    auto image = image_from_atom(*plugin::image_at(atom, i), atom.name);
-    if (!image) return image.status();
-    images.push_back(*std::move(image));
-  }
-  return images;
-}
-
 }  // namespace
 
 Result<DevicePrograms> device_programs(const DeviceProgramsQuery& query) {
@@ -72,7 +62,7 @@ Result<DevicePrograms> device_programs(const DeviceProgramsQuery& query) {
   const int most = query.nranks != 0 ? query.nranks : kUsualRanks;
   const auto atom = bind(found->policy, *facts, most);
   if (!atom) return atom.status();
-  const auto images = images_of(*atom->descriptor);
+  const auto images = plugin::images_of(*atom->descriptor);
   if (!images) return images.status();
 
   DevicePrograms out{{}, found->policy.name, atom->descriptor->name};

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "api/answer.h"
 #include "api/handle.h"
 #include "communicator/registered_buffer.h"
 #include "purlin/purlin.h"
@@ -17,10 +18,6 @@ struct purlin_registration {
 
 namespace purlin {
 namespace {
-
-Status null_argument(const char* name) {
-  return Status(PURLIN_INVALID_ARGUMENT, fmt::format("{} is null", name));
-}
 
 Result<void*> allocate(uint64_t bytes) {
   if (bytes == 0) return Status(PURLIN_INVALID_ARGUMENT, "bytes is 0, expected at least 1");

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
+#include "api/answer.h"
 #include "api/device_programs.h"
 #include "purlin/purlin.h"
 #include "status/last_error.h"
@@ -64,14 +63,10 @@ Result<std::string> prelink_policy(const purlin_prelink_options& options) {
 
 extern "C" purlin_status purlin_prelink(const purlin_prelink_options* options, char** json) {
   using purlin::remember;
-  using purlin::Status;
-  if (json == nullptr) return remember(Status(PURLIN_INVALID_ARGUMENT, "json is null"));
+  if (json == nullptr) return remember(purlin::null_argument("json"));
   *json = nullptr;
-  if (options == nullptr) return remember(Status(PURLIN_INVALID_ARGUMENT, "options is null"));
+  if (options == nullptr) return remember(purlin::null_argument("options"));
   const auto text = purlin::prelink_policy(*options);
   if (!text) return remember(text.status());
-  *json = static_cast<char*>(std::malloc(text->size() + 1));
-  if (*json == nullptr) return remember(Status(PURLIN_OUT_OF_MEMORY, "no memory for the answer"));
-  std::memcpy(*json, text->c_str(), text->size() + 1);
-  return PURLIN_OK;
+  return remember(purlin::give_text(*text, json));
 }

@@ -1,7 +1,7 @@
 // purlin_plugins and purlin_explain: answers as JSON text.
 #include <cstdlib>
-#include <cstring>
 
+#include "api/answer.h"
 #include "api/handle.h"
 #include "communicator/explain.h"
 #include "status/last_error.h"
@@ -12,9 +12,9 @@ namespace {
 purlin_status answer(const purlin_query* query, char** json,
                      Result<nlohmann::ordered_json> (*ask)(const purlin_query&,
                                                            const Communicator*)) {
-  if (json == nullptr) return remember(Status(PURLIN_INVALID_ARGUMENT, "json is null"));
+  if (json == nullptr) return remember(null_argument("json"));
   *json = nullptr;
-  if (query == nullptr) return remember(Status(PURLIN_INVALID_ARGUMENT, "query is null"));
+  if (query == nullptr) return remember(null_argument("query"));
   std::shared_ptr<Handle> handle;  // keeps the communicator while it is asked about
   if (query->struct_size >= sizeof *query && query->comm != nullptr) {
     auto ready = ready_handle(query->comm);
@@ -23,11 +23,7 @@ purlin_status answer(const purlin_query* query, char** json,
   }
   auto result = ask(*query, handle ? handle->communicator.get() : nullptr);
   if (!result) return remember(result.status());
-  const std::string text = result->dump(2);
-  *json = static_cast<char*>(std::malloc(text.size() + 1));
-  if (*json == nullptr) return remember(Status(PURLIN_OUT_OF_MEMORY, "no memory for the answer"));
-  std::memcpy(*json, text.c_str(), text.size() + 1);
-  return PURLIN_OK;
+  return remember(give_text(result->dump(2), json));
 }
 
 }  // namespace

@@ -3,19 +3,13 @@
 
 #include <cstdint>
 
-#include "purlin/atom_abi.h"
+#include "purlin/kit/dtype.h"
 
 namespace purlin {
 
 // Bytes of one element; 0 for a value that is no purlin_dtype.
 constexpr uint64_t element_bytes(int dtype) {
-  switch (dtype) {
-    case PURLIN_I8: case PURLIN_U8: case PURLIN_F8E4M3: case PURLIN_F8E5M2: return 1;
-    case PURLIN_F16: case PURLIN_BF16: return 2;
-    case PURLIN_I32: case PURLIN_U32: case PURLIN_F32: return 4;
-    case PURLIN_I64: case PURLIN_U64: case PURLIN_F64: return 8;
-    default: return 0;
-  }
+  return kit::element_bytes(static_cast<uint32_t>(dtype));
 }
 
 // Bytes of the accumulation type: f32 for the short floats, else the type itself.

@@ -41,9 +41,7 @@ class Listing {
                           kernel == ProtocolKernel::kLatency;
     const snac::Transformation t =
         snac::transformation_of(static_cast<snac::Collective>(collective), one_shot);
-    const auto direction = choice.direction.value == policy::Direction::kPush
-                               ? snac::Direction::kPush
-                               : snac::Direction::kPull;
+    const snac::Direction direction = direction_of(choice);
     const snac::Geometry geometry =
         snac::set_geometry(t, nranks_, policy_.staging.throughput_bytes.value, choice.chunk.value,
                            direction, direction);

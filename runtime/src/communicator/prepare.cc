@@ -176,6 +176,11 @@ void set_buffers(const purlin_call& call, Launch* launch) {
   launch->constants.output = call.recv;
 }
 
+snac::Direction direction_of(const policy::Choice& choice) {
+  return choice.direction.value == policy::Direction::kPush ? snac::Direction::kPush
+                                                            : snac::Direction::kPull;
+}
+
 Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
                       int nranks, int rank, Launch* launch) {
   CallParams& p = launch->params;
@@ -193,8 +198,7 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   const Transformation& t = launch->transformation;
   snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
-  const auto direction = choice.direction.value == policy::Direction::kPush ? snac::Direction::kPush
-                                                                            : snac::Direction::kPull;
+  const snac::Direction direction = direction_of(choice);
   p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes,
                                   chunk_bytes(facts, choice, wire, p.nranks), direction, direction);
   launch->form = snac::form_of(t, p.nranks, p.geometry);

@@ -31,6 +31,9 @@ void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits
 // All of a launch that depends on the call's buffers, once it is prepared.
 void set_buffers(const purlin_call& call, Launch* launch);
 
+// The direction that a choice asks for, as SNAC says it.
+snac::Direction direction_of(const policy::Choice& choice);
+
 // Fills `launch` (its params.peers and map are set) for `facts`. Which protocol serves follows from
 // the choice and from what every rank knows; PURLIN_UNSUPPORTED when a forced path cannot carry the
 // call.

@@ -102,6 +102,16 @@ Verdict judge_probe(const purlin_atom_descriptor& atom, const purlin_device_fact
 
 }  // namespace
 
+Result<std::vector<DeviceImage>> images_of(const purlin_atom_descriptor& atom) {
+  std::vector<DeviceImage> images;
+  for (uint64_t i = 0; i < atom.image_count; ++i) {
+    auto image = image_from_atom(*image_at(atom, i), atom.name);
+    if (!image) return image.status();
+    images.push_back(*std::move(image));
+  }
+  return images;
+}
+
 Verdict judge_fit(const Plugin& plugin, const purlin_device_facts& facts,
                   const std::vector<Stated>& deny) {
   const purlin_atom_descriptor& atom = *plugin.descriptor;
