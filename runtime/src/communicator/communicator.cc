@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "communicator/count_bounds.h"
+#include "communicator/cuda_grid.h"
 #include "communicator/device_choice.h"
 #include "communicator/policy_programs.h"
-#include "communicator/cuda_grid.h"
 #include "communicator/prepare.h"
 #include "communicator/stop_report.h"
 #include "communicator/wire_config.h"

@@ -77,22 +77,19 @@ DevicePairParams device_pair_params(const PairLaunch& call, uint32_t ctas) {
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
-              const purlin_atom_descriptor& atom, CudaWire wire, CudaPrograms programs,
-              std::unique_ptr<BudgetClaim> claim, std::unique_ptr<CallOrder> order, WordWriter words,
-              CtaLimits limits, Rendezvous& rendezvous)
+              CudaWire wire, CudaPrograms programs, std::unique_ptr<BudgetClaim> claim,
+              std::unique_ptr<CallOrder> order, WordWriter words, CtaLimits limits,
+              Rendezvous& rendezvous)
       : device_(std::move(device)), map_(snac::map_wire(options.wire)),
-        epoch_words_(options.wire.max_ctas), atom_(atom), wire_(std::move(wire)),
+        epoch_words_(options.wire.max_ctas), wire_(std::move(wire)),
         programs_(std::move(programs)), claim_(std::move(claim)), order_(std::move(order)),
         words_(std::move(words)), limits_(limits), rendezvous_(rendezvous) {
     rendezvous_.liveness().on_loss([this](int) { stop_rank(rendezvous_.rank(), snac::kStopPeerLost); });
   }
   ~CudaBackend() override { rendezvous_.liveness().on_loss({}); }
 
-  void prepare(snac::CallParams* params) const override {
-    params->map = map_;
-    params->controls = wire_.device_controls();
-    for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
-  }
+  void prepare(snac::CallParams* params) const override { fill_wire(params); }
+  void prepare_pairs(snac::PairParams* params) const override { fill_wire(params); }
 
   bool packets() const override { return wire_.packets(); }
 
@@ -100,29 +97,24 @@ class CudaBackend : public Backend {
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
-    const Launch* const parts[] = {call.packets ? &call : nullptr, call.chunks ? &call : nullptr};
+    const bool wanted[] = {call.packets, call.chunks};
     const LoadedProgram* programs[2] = {};
     for (unsigned i = 0; i < 2; ++i) {
-      if (parts[i] == nullptr) continue;
-      auto program = program_for(
-          need_of(kKernels[i], call.form, call.constants, call.params.scaled != 0), stream,
-          describe_descriptor(call.params.descriptor));
-      if (!program) return program.status();
-      programs[i] = *program;
+      if (!wanted[i]) continue;
+      const ProgramNeed need =
+          need_of(kKernels[i], call.form, call.constants, call.params.scaled != 0);
+      programs[i] = programs_.find(need);
+      if (programs[i] != nullptr) continue;
+      auto made = make_for_call(need, stream, describe_descriptor(call.params.descriptor));
+      if (!made) return made.status();
+      programs[i] = *made;
     }
-    PURLIN_RETURN_IF_ERROR(check_buffers(call));
-    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
+    PURLIN_RETURN_IF_ERROR(check_buffer("send", call.params.in));
+    PURLIN_RETURN_IF_ERROR(check_buffer("recv", call.params.out));
     for (unsigned i = 0; i < 2; ++i) {
-      if (parts[i] == nullptr) continue;
-      PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
+      if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }
     return {};
-  }
-
-  void prepare_pairs(snac::PairParams* params) const override {
-    params->map = map_;
-    params->controls = wire_.device_controls();
-    for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
   }
 
   Status launch_pairs(const PairLaunch& call) override {
@@ -140,20 +132,17 @@ class CudaBackend : public Backend {
     auto ctas = ctas_per_stream(streams, call.params.slots, limits_);
     if (!ctas) return ctas.status();
     const auto stream = static_cast<cu::Stream>(call.stream);
-    auto program = program_for(need_of(ProtocolKernel::kPairs, {}, call.constants, false), stream,
-                               "a group of messages");
-    if (!program) return program.status();
-    PURLIN_RETURN_IF_ERROR(check_residency(**program, streams * *ctas, wire_.local_ranks()));
+    const ProgramNeed need = need_of(ProtocolKernel::kPairs, {}, call.constants, false);
+    const LoadedProgram* program = programs_.find(need);
+    if (program == nullptr) {
+      auto made = make_for_call(need, stream, "a group of messages");
+      if (!made) return made.status();
+      program = *made;
+    }
     for (const snac::PairMessage& message : call.messages)
       PURLIN_RETURN_IF_ERROR(check_buffer("a message's buffer", message.buffer));
-    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
     DevicePairParams params = device_pair_params(call, *ctas);
-    void* parameters[] = {&params};
-    LaunchPlan plan;
-    plan.program = *program;
-    plan.grid = streams * *ctas;
-    plan.parameters = parameters;
-    return order_->launch(plan, stream);
+    return enqueue(*program, streams * *ctas, &params, false, stream);
   }
 
   Status make_programs(const std::vector<ProgramNeed>& needs) override {
@@ -199,9 +188,16 @@ class CudaBackend : public Backend {
   static constexpr ProtocolKernel kKernels[] = {ProtocolKernel::kLatency,
                                                 ProtocolKernel::kThroughput};
 
-  Result<const LoadedProgram*> program_for(const ProgramNeed& need, cu::Stream stream,
-                                           const std::string& what) {
-    if (const LoadedProgram* program = programs_.find(need)) return program;
+  template <class Params>
+  void fill_wire(Params* params) const {
+    params->map = map_;
+    params->controls = wire_.device_controls();
+    for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
+  }
+
+  // The program of a call that is the first to need it. `what` names the call.
+  Result<const LoadedProgram*> make_for_call(const ProgramNeed& need, cu::Stream stream,
+                                             const std::string& what) {
     auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();
     if (capture->id != 0)
@@ -220,21 +216,25 @@ class CudaBackend : public Backend {
                     ? latency_ctas(call, program.shape().threads, limits_)
                     : throughput_ctas(call.form, *call.choice, limits_);
     if (!ctas) return ctas.status();
-    PURLIN_RETURN_IF_ERROR(check_residency(program, ctas->total(), wire_.local_ranks()));
     DeviceParams params = device_params(call.params, epoch_words_, *ctas);
-    void* parameters[] = {&params};
+    const bool programmatic =
+        kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
+    return enqueue(program, ctas->total(), &params, programmatic, stream);
+  }
+
+  // `params`: the kernel's one argument. A refusal of an earlier call is void from now on.
+  Status enqueue(const LoadedProgram& program, unsigned grid, void* params, bool programmatic,
+                 cu::Stream stream) {
+    PURLIN_RETURN_IF_ERROR(check_residency(program, grid, wire_.local_ranks()));
+    __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
     LaunchPlan plan;
     plan.program = &program;
-    plan.grid = ctas->total();
-    plan.parameters = parameters;
-    plan.programmatic = kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
+    plan.grid = grid;
+    plan.parameters = &params;
+    plan.programmatic = programmatic;
     return order_->launch(plan, stream);
   }
 
-  Status check_buffers(const Launch& call) const {
-    PURLIN_RETURN_IF_ERROR(check_buffer("send", call.params.in));
-    return check_buffer("recv", call.params.out);
-  }
   // Kernels cannot read host memory that the driver does not know.
   Status check_buffer(const char* name, const void* address) const {
     if (address == nullptr) return {};
@@ -255,7 +255,6 @@ class CudaBackend : public Backend {
   std::shared_ptr<const CudaDevice> device_;
   snac::WireMap map_;
   uint32_t epoch_words_;
-  const purlin_atom_descriptor& atom_;
   CudaWire wire_;
   CudaPrograms programs_;
   std::unique_ptr<BudgetClaim> claim_;
@@ -265,12 +264,6 @@ class CudaBackend : public Backend {
   CtaLimits limits_;
   Rendezvous& rendezvous_;
 };
-
-uint64_t identity_number(const Rendezvous& rendezvous) {
-  uint64_t number = 0;
-  std::memcpy(&number, &rendezvous.identity(), std::min(sizeof number, sizeof rendezvous.identity()));
-  return number;
-}
 
 }  // namespace
 
@@ -304,7 +297,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
     auto made = CudaPrograms::create(device, atom);
     if (!made) return made.status();
     PURLIN_RETURN_IF_ERROR(made->make(programs));
-    backend = std::make_unique<CudaBackend>(device, options, atom, std::move(*wire),
+    backend = std::make_unique<CudaBackend>(device, options, std::move(*wire),
                                             std::move(*made), std::move(*claim),
                                             std::move(*order), std::move(*words), limits, rendezvous);
     return {};

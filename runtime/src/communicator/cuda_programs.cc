@@ -1,9 +1,10 @@
 #include "communicator/cuda_programs.h"
 
 #include <mutex>
+#include <set>
 #include <tuple>
 
-#include "plugin/descriptor_check.h"
+#include "plugin/fit.h"
 #include "program/store.h"
 #include "snac/constants.h"
 
@@ -32,20 +33,7 @@ auto key_of(const ProgramNeed& need) {
 }  // namespace
 
 ProgramNeed ProgramNeed::normalized() const {
-  ProgramNeed need = *this;
-  ProtocolConstants& c = need.constants;
-  if (!c.form.reduces && c.op != PURLIN_PREMUL_SUM) {
-    c.dtype = PURLIN_U8;
-    c.op = PURLIN_SUM;
-    c.form.sources = 0;
-  }
-  if (need.kernel == ProtocolKernel::kLatency) {
-    c.stages = 1;
-    c.stage_bytes = 16;
-    c.form.push[0] = c.form.push[1] = false;
-  }
-  if (need.kernel == ProtocolKernel::kPairs) c.form = snac::Form{};
-  return need;
+  return {kernel, constants_in_code(kernel, constants)};
 }
 
 bool ProgramNeed::operator<(const ProgramNeed& other) const {
@@ -54,12 +42,10 @@ bool ProgramNeed::operator<(const ProgramNeed& other) const {
 
 Result<CudaPrograms> CudaPrograms::create(std::shared_ptr<const CudaDevice> device,
                                           const purlin_atom_descriptor& atom) {
+  auto images = plugin::images_of(atom);
+  if (!images) return images.status();
   CudaPrograms programs(std::move(device), atom);
-  for (uint64_t i = 0; i < atom.image_count; ++i) {
-    auto image = image_from_atom(*plugin::image_at(atom, i), atom.name);
-    if (!image) return image.status();
-    programs.images_.push_back(*std::move(image));
-  }
+  programs.images_ = *std::move(images);
   return programs;
 }
 
@@ -69,39 +55,33 @@ const LoadedProgram* CudaPrograms::find(const ProgramNeed& need) const {
 }
 
 Status CudaPrograms::make(const std::vector<ProgramNeed>& needs) {
-  std::vector<ProgramNeed> missing;
-  std::vector<ProgramRequest> requests;
+  std::set<ProgramNeed> missing;
   for (const ProgramNeed& need : needs) {
-    const ProgramNeed wanted = need.normalized();
-    if (loaded_.contains(wanted)) continue;
-    auto request = protocol_request(wanted.kernel, wanted.constants,
-                                    static_cast<uint32_t>(device_->architecture()), images_);
-    if (!request) return request.status();
-    loaded_[wanted] = nullptr;  // asked for once
-    missing.push_back(wanted);
-    requests.push_back(*std::move(request));
+    if (find(need) == nullptr) missing.insert(need.normalized());
   }
   if (missing.empty()) return {};
+  std::vector<ProgramRequest> requests;
+  for (const ProgramNeed& need : missing) {
+    auto request = protocol_request(need.kernel, need.constants,
+                                    static_cast<uint32_t>(device_->architecture()), images_);
+    if (!request) return request.status();
+    requests.push_back(*std::move(request));
+  }
   Status status;
-  auto outcomes = process_store().get_all(requests);
-  for (size_t i = 0; i < missing.size(); ++i) {
-    Result<std::shared_ptr<const LoadedProgram>> loaded =
-        outcomes[i].program ? load(missing[i], requests[i], **outcomes[i].program)
-                            : Result<std::shared_ptr<const LoadedProgram>>(
-                                  outcomes[i].program.status());
-    if (loaded) {
-      loaded_[missing[i]] = *std::move(loaded);
-    } else {
-      loaded_.erase(missing[i]);
-      if (status.is_ok()) status = loaded.status();
-    }
+  const auto outcomes = process_store().get_all(requests);
+  size_t i = 0;
+  for (const ProgramNeed& need : missing) {
+    const Status made = load(need, requests[i], outcomes[i].program);
+    if (status.is_ok()) status = made;
+    ++i;
   }
   return status;
 }
 
-Result<std::shared_ptr<const LoadedProgram>> CudaPrograms::load(const ProgramNeed& need,
-                                                                const ProgramRequest& request,
-                                                                const Program& program) const {
+Status CudaPrograms::load(const ProgramNeed& need, const ProgramRequest& request,
+                          const Result<ProgramHandle>& made) {
+  if (!made) return made.status();
+  const Program& program = **made;
   ProgramShape shape;
   shape.kernel = kernel_name(need.kernel);
   shape.threads = need.constants.threads;
@@ -111,10 +91,14 @@ Result<std::shared_ptr<const LoadedProgram>> CudaPrograms::load(const ProgramNee
                 shape.shared_bytes};
   const std::lock_guard lock(shelf().mutex);
   std::weak_ptr<const LoadedProgram>& place = shelf().programs[key];
-  if (auto there = place.lock()) return there;
-  auto loaded = LoadedProgram::load(device_, program.cubin, shape);
-  if (loaded) place = *loaded;
-  return loaded;
+  std::shared_ptr<const LoadedProgram> there = place.lock();
+  if (there == nullptr) {
+    auto loaded = LoadedProgram::load(device_, program.cubin, shape);
+    if (!loaded) return loaded.status();
+    place = there = *std::move(loaded);
+  }
+  loaded_[need] = std::move(there);
+  return {};
 }
 
 }  // namespace purlin

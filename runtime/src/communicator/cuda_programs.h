@@ -16,8 +16,7 @@ struct ProgramNeed {
   ProtocolKernel kernel = ProtocolKernel::kLatency;
   ProtocolConstants constants;
 
-  // What does not change the code is made equal: the dtype and operation of a copy, the pipeline of
-  // a latency program.
+  // What does not change the code is made equal (constants_in_code).
   ProgramNeed normalized() const;
   bool operator<(const ProgramNeed& other) const;  // of normalized ones
 };
@@ -41,9 +40,8 @@ class CudaPrograms {
  private:
   CudaPrograms(std::shared_ptr<const CudaDevice> device, const purlin_atom_descriptor& atom)
       : device_(std::move(device)), atom_(atom) {}
-  Result<std::shared_ptr<const LoadedProgram>> load(const ProgramNeed& need,
-                                                    const ProgramRequest& request,
-                                                    const Program& program) const;
+  Status load(const ProgramNeed& need, const ProgramRequest& request,
+              const Result<ProgramHandle>& made);
 
   std::shared_ptr<const CudaDevice> device_;
   const purlin_atom_descriptor& atom_;

@@ -39,12 +39,6 @@ Result<std::vector<T>> all_gather(const T& mine, Rendezvous& rendezvous) {
   return all;
 }
 
-uint64_t nonce_of(const Rendezvous& rendezvous) {
-  uint64_t nonce = 0;
-  std::memcpy(&nonce, &rendezvous.identity(), std::min(sizeof nonce, sizeof rendezvous.identity()));
-  return nonce;
-}
-
 // Ranks of different processes on one GPU take turns of milliseconds: for trying things out.
 bool turns_allowed() {
   const char* text = std::getenv("PURLIN_ALLOW_TURNS");
@@ -52,6 +46,12 @@ bool turns_allowed() {
 }
 
 }  // namespace
+
+uint64_t identity_number(const Rendezvous& rendezvous) {
+  uint64_t number = 0;
+  std::memcpy(&number, &rendezvous.identity(), std::min(sizeof number, sizeof rendezvous.identity()));
+  return number;
+}
 
 Result<CudaWire> CudaWire::create(std::shared_ptr<const CudaDevice> device, const std::string& name,
                                   const snac::WireConfig& config, Rendezvous& rendezvous) {
@@ -159,7 +159,7 @@ Status CudaWire::verify(const std::vector<Seat>& seats, const snac::WireMap& map
   if (map.total < map.packets + seats.size() * kPeerMarkBytes)
     return {PURLIN_INTERNAL, "the wire is too small for the marks of its ranks"};
   const int rank = rendezvous.rank();
-  const uint64_t nonce = nonce_of(rendezvous);
+  const uint64_t nonce = identity_number(rendezvous);
   PURLIN_RETURN_IF_ERROR(rendezvous.agree(write_peer_marks(device_, rank, nonce, regions)));
   PURLIN_RETURN_IF_ERROR(
       rendezvous.agree(check_peer_marks(device_, rank, nonce, regions, described)));

@@ -13,6 +13,9 @@
 
 namespace purlin {
 
+// A number of the communicator: the same on all its ranks, and in all likelihood on no other's.
+uint64_t identity_number(const Rendezvous& rendezvous);
+
 // One rank's side. Peers are unmapped before own memory is given up; no kernel that uses the wire may
 // still run then. Movable, not thread-safe.
 class CudaWire {

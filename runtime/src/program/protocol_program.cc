@@ -17,8 +17,6 @@ bool computes(const ProtocolConstants& constants) {
   return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
 }
 
-// What the kernel's code reads of a form, the rest made equal: forms that the code cannot tell
-// apart are one program.
 snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   snac::Form code;
   code.steps = form.steps;
@@ -34,17 +32,32 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   return code;
 }
 
-std::string name_of(ProtocolKernel kernel, const snac::Form& form,
-                    const ProtocolConstants& constants) {
+std::string name_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
   if (kernel == ProtocolKernel::kPairs)
     return fmt::format("pairs-n{}-t{}", constants.nranks, constants.threads);
   const char* protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
-  std::string name = fmt::format("{}-form{}x{:x}", protocol, form.steps, encode_flags(form));
+  std::string name =
+      fmt::format("{}-form{}x{:x}", protocol, constants.form.steps, encode_flags(constants.form));
   if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
   return name + fmt::format("-n{}-t{}", constants.nranks, constants.threads);
 }
 
 }  // namespace
+
+ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants) {
+  ProtocolConstants code = constants;
+  if (!computes(constants)) {
+    code.dtype = PURLIN_U8;
+    code.op = PURLIN_SUM;
+  }
+  if (kernel == ProtocolKernel::kLatency) {  // has no pipeline
+    code.stages = 1;
+    code.stage_bytes = 16;
+  }
+  code.form =
+      kernel == ProtocolKernel::kPairs ? snac::Form{} : form_in_code(kernel, constants.form);
+  return code;
+}
 
 const char* kernel_name(ProtocolKernel kernel) {
   switch (kernel) {
@@ -77,8 +90,9 @@ Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
                             wanted));
 }
 
-Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
+Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& asked,
                                         uint32_t cc, std::span<const DeviceImage> atom) {
+  const ProtocolConstants constants = constants_in_code(kernel, asked);
   if (constants.nranks < 1 || constants.nranks > kDeviceRanks) {
     return Status(PURLIN_INVALID_ARGUMENT,
                   fmt::format("a device program for {} ranks was asked for; device code serves 1 … "
@@ -92,23 +106,22 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
   Result<std::vector<DeviceImage>> images = select_images(atom, cc, dtype);
   if (!images) return images.status();
 
-  const snac::Form form = form_in_code(kernel, constants.form);
   ProgramRequest request;
-  request.name = name_of(kernel, form, constants);
+  request.name = name_of(kernel, constants);
   request.cc = cc;
   request.images = std::move(*images);
   request.images.insert(request.images.begin(), std::move(*snac));
   request.constants = {
       {"nranks", constants.nranks},
-      {"dtype", static_cast<uint64_t>(dtype.value_or(PURLIN_U8))},
-      {"op", static_cast<uint64_t>(dtype ? constants.op : PURLIN_SUM)},
+      {"dtype", static_cast<uint64_t>(constants.dtype)},
+      {"op", static_cast<uint64_t>(constants.op)},
       {"stages", constants.stages},
       {"stage_bytes", constants.stage_bytes},
       {"threads", constants.threads},
       {"dependent_launch", kernel == ProtocolKernel::kLatency && cc >= kDependentLaunchCc},
-      {"form_steps", form.steps},
-      {"form_flags", encode_flags(form)},
-      {"form_sources", form.sources},
+      {"form_steps", constants.form.steps},
+      {"form_flags", encode_flags(constants.form)},
+      {"form_sources", constants.form.sources},
   };
   request.threads = constants.threads;
   request.kernels = {kernel_name(kernel)};

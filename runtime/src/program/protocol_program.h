@@ -30,15 +30,19 @@ struct ProtocolConstants {
   uint32_t threads = 0;      // of a CTA, and of the one group in it
 };
 
+// What the kernel's code reads of them, the rest made equal: constants that the code cannot tell apart
+// are one program. Idempotent.
+ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants);
+
 // Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none.
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits, const ProtocolConstants& constants);
 
 // SNAC's image of the kernel. PURLIN_LINK_ERROR in a build without a CUDA toolkit.
 Result<DeviceImage> protocol_image(ProtocolKernel kernel);
 
-// The request for the program store. `atom` are the Atom's images, all of them. Programs that do not
-// need arithmetic take no reduction fragment, and their dtype and op are always the same, so that all
-// of them are one program; so are forms that differ only in what the kernel's code does not read. The latency kernel starts dependents early on cc 90 and newer.
+// The request for the program store, equal for constants that constants_in_code makes equal. `atom` are
+// the Atom's images, all of them; programs without arithmetic take no reduction fragment. The latency
+// kernel starts dependents early on cc 90 and newer.
 // PURLIN_INVALID_ARGUMENT for constants beyond the device code's limits; PURLIN_LINK_ERROR when no
 // image of the Atom fits.
 Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& constants,
