@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/exit_codes.h"
+
 namespace purlin::tools {
 
 Outcome<nlohmann::json> ask(const std::function<purlin_status(char** json)>& question) {
@@ -19,6 +21,15 @@ Outcome<nlohmann::json> ask(const std::function<purlin_status(char** json)>& que
 void give_up(const char* command, const std::string& text, int exit_code) {
   fmt::print(stderr, "purlin {}: {}\n", command, text);
   throw CLI::RuntimeError(exit_code);
+}
+
+void give_up_answer(const char* command, const std::string& error, bool as_json) {
+  using nlohmann::json;
+  // The text may quote bytes of a file that are no UTF-8.
+  if (as_json)
+    fmt::print("{}\n",
+               json({{"error", error}}).dump(2, ' ', false, json::error_handler_t::replace));
+  give_up(command, error, kExitFailed);
 }
 
 }  // namespace purlin::tools

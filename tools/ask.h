@@ -18,4 +18,8 @@ Outcome<nlohmann::json> ask(const std::function<purlin_status(char** json)>& que
 // CLI::RuntimeError).
 [[noreturn]] void give_up(const char* command, const std::string& text, int exit_code);
 
+// The same for an error of the library's, with status 1; `as_json` prints {"error": TEXT} on stdout
+// as well, for whoever reads the answer there.
+[[noreturn]] void give_up_answer(const char* command, const std::string& error, bool as_json);
+
 }  // namespace purlin::tools

@@ -62,7 +62,7 @@ void run(const Asked& asked) {
             kExitUsage);
   query.nranks = asked.ranks;
   const auto answer = ask([&](char** json) { return purlin_explain(&query, json); });
-  if (!answer) give_up("explain", answer.error(), kExitFailed);
+  if (!answer) give_up_answer("explain", answer.error(), asked.json);
   if (asked.json)
     fmt::print("{}\n", answer->dump(2));
   else

@@ -34,7 +34,7 @@ void run(const Asked& asked) {
   query.policy_path = asked.policy.empty() ? nullptr : asked.policy.c_str();
   query.device = asked.device.empty() ? nullptr : asked.device.c_str();
   const auto answer = ask([&](char** json) { return purlin_plugins(&query, json); });
-  if (!answer) give_up("plugins", answer.error(), kExitFailed);
+  if (!answer) give_up_answer("plugins", answer.error(), asked.json);
   if (asked.json)
     fmt::print("{}\n", answer->dump(2));
   else

@@ -39,7 +39,7 @@ std::string chosen_part(const json& answer) {
   if (chosen.empty()) {
     // Its further lines are what the parts below say.
     const std::string error = text_at(answer, "choice_error");
-    return flow("No Atom can serve: ", error.substr(0, error.find('\n')), 2) + "\n";
+    return flow("Chosen Atom: none. ", error.substr(0, error.find('\n')), 2) + "\n";
   }
   std::string text = flow("Chosen Atom: ",
                           fmt::format("{}. {} [{}]", text_at(chosen, "name"),
@@ -66,7 +66,16 @@ std::string candidates_part(const json& answer) {
                   fmt::format("{} [{}]", beaten, text_at(candidate, "beaten_by")), 5);
   }
   std::string text;
-  if (!fit.empty()) text += "Atoms that can serve this device, best first:\n" + fit + "\n";
+  const bool none = list_or_object(answer, "chosen").empty();
+  if (!fit.empty() && none) {
+    text += "Atoms that fit this device, but do not serve:\n" + fit;
+    if (!list_or_object(answer, "named").empty())
+      text +=
+          flow("  What to do: ", "add one of them, or auto, to datapath.prefer of the policy", 4);
+    text += "\n";
+  } else if (!fit.empty()) {
+    text += "Atoms that can serve this device, best first:\n" + fit + "\n";
+  }
   if (!unfit.empty()) text += "Atoms that cannot:\n" + unfit + "\n";
   return text;
 }

@@ -1,5 +1,4 @@
-// libFuzzer target: any bytes as a policy. Built with -DPURLIN_FUZZ=ON where clang++ is found; run:
-//   build/dev/tests/fuzz/bin/policy_reader -max_total_time=60 CORPUS tests/fuzz/policy_reader_seeds
+// libFuzzer: any bytes as a policy are refused, or make a policy that obeys the laws.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -101,9 +101,11 @@ TEST_CASE("plugins: when nothing serves the error says so first") {
   answer["chosen"] = nullptr;
   answer["choice_error"] = "the policy names hoper, which is not there\n  the whole search again";
   CHECK(
-      has(plugins_text(answer), "No Atom can serve: the policy names hoper, which is not there\n"));
+      has(plugins_text(answer), "Chosen Atom: none. the policy names hoper, which is not there\n"));
+  CHECK(has(plugins_text(answer), "Atoms that fit this device, but do not serve:\n  1. host"));
+  CHECK(has(plugins_text(answer), "What to do: add one of them, or auto, to datapath.prefer"));
   CHECK_FALSE(has(plugins_text(answer), "the whole search again"));
-  CHECK(plugins_text(json::object()).starts_with("No Atom can serve:"));
+  CHECK(plugins_text(json::object()).starts_with("Chosen Atom: none."));
 }
 
 json explain_answer() {

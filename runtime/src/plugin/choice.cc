@@ -82,7 +82,7 @@ Result<BoundAtom> choose(const Catalogue& catalogue, const Need& need) {
       verdict = judge_need(*candidate.plugin, need);
       if (verdict.accepted && wish_index(candidate.named, catalogue.selection) < 0) {
         verdict = refuse("not-named", "the policy names other Atoms, without \"auto\"",
-                         "add it, or \"auto\", to the policy's preference");
+                         "add it, or \"auto\", to datapath.prefer");
       }
       if (verdict.accepted) chosen = i;
     }

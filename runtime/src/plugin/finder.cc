@@ -110,9 +110,9 @@ Verdict judge_folder(FoundFolder* folder, bool privileged,
                   "let this user search the folder");
   }
   if (!S_ISDIR(status.st_mode)) {
-    return refuse(
-        "folder-not-a-folder", fmt::format("{} is not a folder", folder->asked.string()),
-        "give the folder that holds the plugin; a single file goes into the policy's names");
+    return refuse("folder-not-a-folder", fmt::format("{} is not a folder", folder->asked.string()),
+                  "give the folder that holds the plugin; a single file is named by its path in "
+                  "datapath.prefer");
   }
   std::error_code failed;
   folder->resolved = fs::canonical(folder->asked, failed);

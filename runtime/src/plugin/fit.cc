@@ -42,7 +42,7 @@ Verdict judge_denied(const purlin_atom_descriptor& atom, const std::vector<State
     return refuse("denied",
                   fmt::format("\"{}\"{} denies it", glob.text,
                               glob.where.empty() ? "" : fmt::format(" ({})", glob.where)),
-                  "take the word out of the policy's denials to use the Atom");
+                  "take the word out of datapath.deny to use the Atom");
   }
   return accept("fits");
 }

@@ -60,9 +60,23 @@ void order_candidates(Catalogue* catalogue) {
   }
 }
 
+const Verdict& fit_of(const Plugin& plugin, const Catalogue& catalogue) {
+  const auto found =
+      std::find_if(catalogue.candidates.begin(), catalogue.candidates.end(),
+                   [&](const Candidate& candidate) { return candidate.plugin.get() == &plugin; });
+  return found->fit;
+}
+
+// `verdict` with the file's path before its reason, unless it stands there.
+Verdict told_of(const std::string& path, const Verdict& verdict) {
+  const bool there = verdict.reason.starts_with(path);
+  return refuse(verdict.rule, there ? verdict.reason : fmt::format("{}: {}", path, verdict.reason),
+                verdict.remedy);
+}
+
 NamedWord find_named(const Stated& word, const Catalogue& catalogue) {
   if (Verdict verdict = judge_word(word); !verdict.accepted) return {word, std::move(verdict)};
-  std::vector<std::string> names;
+  std::vector<std::string> names, near;
   Verdict refused;
   for (const CatalogueFolder& folder : catalogue.folders) {
     if (folder.found.origin == FolderOrigin::kNamed && !folder.found.verdict.accepted &&
@@ -70,23 +84,23 @@ NamedWord find_named(const Stated& word, const Catalogue& catalogue) {
       return {word, folder.found.verdict};
     }
     for (const Judged& judged : folder.files) {
+      near.push_back(judged.path.filename().string());
       const bool answers = answers_to(judged, word, catalogue.selection);
-      if (judged.plugin != nullptr) {
-        if (answers) return {word, accept("accepted")};
-        names.emplace_back(judged.plugin->descriptor->name);
-      } else if (answers && refused.rule.empty() && judged.verdict.rule != "same-file") {
-        refused = refuse(judged.verdict.rule,
-                         fmt::format("{}: {}", judged.path.string(), judged.verdict.reason),
-                         judged.verdict.remedy);
-      }
+      if (judged.plugin != nullptr) names.emplace_back(judged.plugin->descriptor->name);
+      if (!answers || judged.verdict.rule == "same-file") continue;
+      const Verdict& verdict =
+          judged.plugin != nullptr ? fit_of(*judged.plugin, catalogue) : judged.verdict;
+      if (verdict.accepted) return {word, accept("accepted")};
+      if (refused.rule.empty()) refused = told_of(judged.path.string(), verdict);
     }
   }
   if (!refused.rule.empty()) return {word, std::move(refused)};
+  near.insert(near.begin(), names.begin(), names.end());
   return {word,
           refuse("name-unknown",
-                 fmt::format("no plugin answers to {}{}; found: {}", policy::quoted(word.text),
-                             policy::did_you_mean(word.text, names),
-                             names.empty() ? "none" : policy::comma_list(names)),
+                 fmt::format("no plugin answers to {} (found: {}){}", policy::quoted(word.text),
+                             names.empty() ? "none" : policy::comma_list(names),
+                             policy::did_you_mean(word.text, near)),
                  "install the plugin into one of the folders, or correct the name")};
 }
 

@@ -158,8 +158,8 @@ TEST_CASE("random policies are refused in form or obey the laws") {
 
 TEST_CASE("the kept seeds of the fuzzer obey the laws") {
   int seeds = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(PURLIN_SOURCE_DIR) +
-                                                               "/tests/fuzz/policy_reader_seeds")) {
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::string(PURLIN_SOURCE_DIR) + "/tests/fuzz/seeds/policy_reader_fuzz")) {
     const auto text = read_text(entry.path());
     REQUIRE(text.is_ok());
     INFO(entry.path().string());

@@ -5,7 +5,7 @@ add_executable(communicator_rank ${folder}/rank/communicator_rank.cc ${folder}/r
 target_include_directories(communicator_rank PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(communicator_rank PRIVATE purlin_settings purlin)
 add_dependencies(communicator_rank atom-host)
-add_dependencies(${name} communicator_rank)
+add_dependencies(${name} communicator_rank atom-testhost)
 set(harness ${CMAKE_CURRENT_SOURCE_DIR}/runtime/rendezvous/rank_process.cc)
 target_sources(${name} PRIVATE ${harness})
 target_compile_definitions(${name} PRIVATE PURLIN_RANK_PROGRAM="$<TARGET_FILE:communicator_rank>")

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ class Rank {
     const purlin_comm_t comm = comms_[name];
     if (command == "reduce") return reduce(name, arguments);
     if (command == "repeat") return repeat(name, arguments);
+    if (command == "atom") return atom(comm);
     if (command == "abort") return text_of(purlin_comm_abort(comm));
     if (command == "error")
       return text_of(purlin_comm_async_error(comm), purlin_comm_last_error(comm));
@@ -85,6 +87,20 @@ class Rank {
     while (said == "ok")
       said = purlin::test::reduce_once(comms_[name], count, static_cast<uint32_t>(calls_[name]++));
     return said;
+  }
+  // Name of the Atom that serves `comm`, and why.
+  static std::string atom(purlin_comm_t comm) {
+    purlin_query query{};
+    query.struct_size = sizeof query;
+    query.comm = comm;
+    query.collective = PURLIN_ALL_REDUCE;
+    query.bytes = 1 << 20;
+    char* text = nullptr;
+    if (purlin_explain(&query, &text) != PURLIN_OK) return purlin_last_error();
+    const auto answer = nlohmann::json::parse(text);
+    purlin_free_text(text);
+    return answer["atom"]["name"].get<std::string>() + ": " +
+           answer["atom"]["why"].get<std::string>();
   }
 
   Place place_;

@@ -57,6 +57,11 @@ std::string change_surroundings(std::istringstream& arguments) {
     return text_of_call(::setenv("TMPDIR", ("/none/" + std::string(200, 'x')).c_str(), 1),
                         "setenv");
   }
+  if (kind == "variable") {
+    std::string text;
+    arguments >> text;
+    return text_of_call(::setenv(value.c_str(), text.c_str(), 1), "setenv");
+  }
   if (kind == "descriptors") {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -12,6 +12,7 @@ namespace purlin::test {
 //   shm-read-only, shm-missing (an empty /dev), shm-stranger (mode 0755, of user 65534)
 //   no-tmp          nothing can be written to /tmp; TMPDIR is 200 characters long and missing
 //   descriptors N   RLIMIT_NOFILE
+//   variable N V    an environment variable
 std::string change_surroundings(std::istringstream& arguments);
 
 }  // namespace purlin::test
