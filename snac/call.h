@@ -76,6 +76,8 @@ struct CallParamsOf {
   u64 share_bytes = 0;        // two steps: of own share
   u64 part_bytes = 0;         // parts: of one region of a share
   Control* controls = nullptr;  // of every rank, as mapped here
+  u8* replica = nullptr;      // GPU ranks' switch staging: own replica by its own address,
+  u8* view = nullptr;         // and all replicas by their common one
   u8* peers[kPeers] = {};     // base of every rank's memory as mapped here, own included
   Extent send[2][kPeers] = {};     // to each peer: step 0 in the user's input, step 1 in the share
   Extent receive[2][kPeers] = {};  // from each peer: in the share (step 0 of two), else in the output
@@ -154,6 +156,13 @@ PURLIN_HD u8* slot_at(const Params& p, u64 epoch, u32 step, u32 stager, u32 cons
   return p.peers[owner] + p.map.staging + half_of(epoch) * p.map.staging_bytes +
          p.geometry.step_offset[step] +
          ((u64{stream} * p.geometry.slots + slot) << p.geometry.chunk_shift);
+}
+
+// Where slot `slot` of the region of rank `region` lies in the switch staging: the same in each replica.
+template <class Params>
+PURLIN_HD u64 switch_slot(const Params& p, u64 epoch, u32 region, u32 slot) {
+  return half_of(epoch) * p.map.switch_bytes +
+         ((u64{region} * p.geometry.slots + slot) << p.geometry.chunk_shift);
 }
 
 }  // namespace purlin::snac

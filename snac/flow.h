@@ -52,6 +52,15 @@ PURLIN_HD Form form_of(const Transformation& t, u32 n, const Geometry& geometry)
   return form;
 }
 
+// The switch moves whole regions by one rule, wherever they lie.
+PURLIN_HD Form switch_form_of(const Transformation& t, u32 n) {
+  Form form;
+  form.steps = t.step_count;
+  form.reduces = t.steps[0].consume == Consume::kReduce;
+  form.sources = all_ranks(n);
+  return form;
+}
+
 // Fills the flows of `p` (nranks and rank are set) and the signatures of its pairs; `call_hash` is 0
 // when checking is off.
 template <class Params>

@@ -33,6 +33,19 @@ class HostEnv : public HostBlocks, public HostWaiter {
   u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
   u32 nranks() const { return p_.nranks; }
 
+  // Switch staging. On the host the view is the list of its replicas.
+  u8* replica(u64 offset) const { return replica_of(p_.rank, offset); }
+  void load_from_view(u64 offset, purlin_segment* out) const {
+    out->kind |= PURLIN_SEGMENT_SWITCH_LOAD;
+    out->nsrc = p_.nranks;
+    for (u32 r = 0; r < p_.nranks; ++r) out->src[r] = replica_of(r, offset);
+  }
+  void store_to_view(u64 offset, purlin_segment* out) const {
+    out->kind |= PURLIN_SEGMENT_SWITCH_STORE;
+    out->ndst = p_.nranks;
+    for (u32 r = 0; r < p_.nranks; ++r) out->dst[r] = replica_of(r, offset);
+  }
+
   // Fills blocks[i] for each bit i of `wanted` that is set, from where expected(i) says; the other
   // blocks stay as they are. False: stop.
   template <class From>
@@ -47,6 +60,8 @@ class HostEnv : public HostBlocks, public HostWaiter {
   }
 
  private:
+  u8* replica_of(u32 rank, u64 offset) const { return p_.peers[rank] + p_.map.switched + offset; }
+
   bool disagrees(u32 peer) override {
     bool agrees = true;
     header_arrived(*this, p_, epoch_, peer, &agrees);

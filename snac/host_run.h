@@ -21,5 +21,6 @@ struct HostCall {
 // peers may still be reading own staging.
 bool run_latency(const HostCall& call);
 bool run_throughput(const HostCall& call);
+bool run_switch(const HostCall& call);
 
 }  // namespace purlin::snac

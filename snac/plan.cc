@@ -126,6 +126,14 @@ Geometry set_geometry(const Transformation& t, u32 n, u64 half_bytes, u64 chunk_
   return g;
 }
 
+Geometry set_switch_geometry(u32 n, u64 half_bytes, u64 chunk_bytes) {
+  Geometry g;
+  const u64 most = smaller(chunk_bytes, half_bytes / n);
+  while (g.chunk_shift < 30 && (u64{2} << g.chunk_shift) <= most) ++g.chunk_shift;
+  g.slots = static_cast<u32>(larger(1, smaller(kMaxSlots, half_bytes / (n * g.chunk_bytes()))));
+  return g;
+}
+
 u64 longest_pair(const Transformation& t, const CallParams& p) {
   u64 longest = 0;
   for (u32 step = 0; step < t.step_count; ++step)

@@ -30,6 +30,9 @@ Shapes shapes_of(Collective collective, const Transformation& t, const CallSizes
 Geometry set_geometry(const Transformation& t, u32 n, u64 half_bytes, u64 chunk_bytes,
                       Direction first, Direction second);
 
+// The same for the switch staging, which has a region for each rank.
+Geometry set_switch_geometry(u32 n, u64 half_bytes, u64 chunk_bytes);
+
 // Most bytes of one pair that packets of one step can carry.
 constexpr u64 packet_capacity(const WireMap& map, const Transformation& t) {
   return map.packets_per_source / t.step_count * 8;

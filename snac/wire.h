@@ -18,6 +18,7 @@ struct WireConfig {
   u32 max_ctas = 1;           // epoch words
   u64 latency_bytes = 0;      // packet memory of one half
   u64 throughput_bytes = 0;   // staging of one half
+  u64 switch_bytes = 0;       // switch staging of one half; 0: the switch is not used
   u32 pair_slots = 0;         // Send/Recv: slots for each ordered pair
   u32 pair_slot_bytes = 0;    // of a slot's chunk
   u32 pair_packet_bytes = 0;  // of a slot's packets: memory, twice the payload
@@ -97,6 +98,7 @@ struct WireMap {
   u64 acks = 0;      // u64 [half][step][consumer * slots + slot]: chunk consumed
   u64 packets = 0;   // purlin_packet [half][source][packets_per_source]
   u64 staging = 0;   // bytes [half][throughput_bytes]
+  u64 switched = 0;      // bytes [half][switch_bytes]; GPU ranks: in memory of its own instead
   u64 pair_words = 0;    // PairWords [peer], see pair_params.h
   u64 pair_packets = 0;  // purlin_packet [source][slot][pair_packet_bytes / 16]
   u64 pair_slots = 0;    // bytes [source][slot][pair_slot_bytes]
@@ -104,6 +106,7 @@ struct WireMap {
   u64 flag_words = 0;          // of one half and step
   u64 packets_per_source = 0;  // of one half
   u64 staging_bytes = 0;       // of one half
+  u64 switch_bytes = 0;        // of one half
 };
 
 // Bytes of a rank's bookkeeping about one peer for Send/Recv: for each slot a header, a flag, an
@@ -116,6 +119,7 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.flag_words = u64{config.nranks} * kMaxSlots;
   map.packets_per_source = config.latency_bytes / config.nranks / sizeof(purlin_packet);
   map.staging_bytes = config.throughput_bytes;
+  map.switch_bytes = config.switch_bytes;
   u64 at = 0;
   auto take = [&at](u64 bytes, u64 alignment) {
     const u64 begin = round_up(at, alignment);
@@ -131,6 +135,7 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.pair_words = take(config.nranks * pair_word_bytes(config.pair_slots), 128);
   map.packets = take(2 * config.nranks * map.packets_per_source * sizeof(purlin_packet), kPage);
   map.staging = take(2 * config.throughput_bytes, kPage);
+  map.switched = take(2 * config.switch_bytes, kPage);
   map.pair_packets = take(u64{config.nranks} * config.pair_slots * config.pair_packet_bytes, kPage);
   map.pair_slots = take(u64{config.nranks} * config.pair_slots * config.pair_slot_bytes, kPage);
   map.total = round_up(at, kPage);

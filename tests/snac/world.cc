@@ -15,6 +15,7 @@ World::World(const WorldOptions& options)
   config.nranks = options.nranks;
   config.latency_bytes = options.latency_bytes;
   config.throughput_bytes = options.throughput_bytes;
+  config.switch_bytes = options.switch_bytes;
   map_ = map_wire(config);
   for (u32 r = 0; r < options.nranks; ++r)
     memory_.push_back(std::make_unique<Page[]>(map_.total / sizeof(Page)));
@@ -46,9 +47,12 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
                                       sizes ? (*sizes)[r] : own, call.one_shot, n, r);
       set_flows(call.transformation, shapes, call.root,
                 mix(static_cast<u64>(call.collective) + 1, call.root), &p);
-      p.geometry = set_geometry(call.transformation, n, options_.throughput_bytes,
-                                options_.chunk_bytes, options_.first, options_.second);
-      const Form form = form_of(call.transformation, n, p.geometry);
+      p.geometry = call.switched
+                       ? set_switch_geometry(n, options_.switch_bytes, options_.chunk_bytes)
+                       : set_geometry(call.transformation, n, options_.throughput_bytes,
+                                      options_.chunk_bytes, options_.first, options_.second);
+      const Form form = call.switched ? switch_form_of(call.transformation, n)
+                                      : form_of(call.transformation, n, p.geometry);
       p.controls = controls_.data();
       for (u32 q = 0; q < n; ++q) p.peers[q] = memory_[q][0].bytes;
       purlin_constants constants{};
@@ -62,10 +66,14 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
       host.constants = &constants;
       host.patience = HostPatience{50, 20};
       host.epoch = ++epochs_[r];
-      bool ok = true;
-      if (call.latency) ok = run_latency(host);
-      if (ok && call.throughput) ok = run_throughput(host);
+      bool ok = !call.switched || run_switch(host);
+      if (ok && call.latency) ok = run_latency(host);
+      if (ok && call.throughput && !call.switched) ok = run_throughput(host);
       finished[r] = ok;
+      // Own replica of this call's half is nobody's any more.
+      if (ok && call.switched)
+        std::memset(p.peers[r] + map_.switched + half_of(host.epoch) * map_.switch_bytes, 0xdd,
+                    map_.switch_bytes);
     });
   }
   for (std::thread& thread : threads) thread.join();

@@ -16,6 +16,7 @@ struct WorldOptions {
   snac::u32 nranks = 2;
   snac::u64 latency_bytes = 4096;
   snac::u64 throughput_bytes = 4096;
+  snac::u64 switch_bytes = 0;
   snac::u64 chunk_bytes = 256;
   snac::Direction first = snac::Direction::kPull;
   snac::Direction second = snac::Direction::kPull;
@@ -28,6 +29,8 @@ struct WorldCall {
   snac::Transformation transformation;
   bool one_shot = false;
   bool latency = false;
+  // Neither of the others then. Whoever has finished spoils its replica at once.
+  bool switched = false;
   bool throughput = true;  // both: pairs of at most pair_limit bytes use packets
   snac::u64 pair_limit = 0;
   snac::u64 count = 0;

@@ -79,10 +79,17 @@ typedef enum purlin_atom_kind {
 
 /* ---- Segments: the unit of work that SNAC hands to an Atom -------------------------------- */
 
+/* A multicast address stands for one replica on each rank. On a GPU it is the one address src[0] or
+ * dst[0]; on the host it is written out, src[0 .. nsrc-1] or dst[0 .. ndst-1] being the replicas in rank
+ * order. It is a multiple of 16 and stands for whole 16-byte words: the bytes between the segment's
+ * last one and the next multiple of 16 may be read and written too, and mean nothing. Only Atoms that
+ * declare the capability are given such segments. */
 typedef enum purlin_segment_kind {
   PURLIN_SEGMENT_UNICAST = 0,
-  PURLIN_SEGMENT_SWITCH_LOAD = 1, /* src[0] is a multicast address: the load reduces over replicas */
-  PURLIN_SEGMENT_SWITCH_STORE = 2 /* dst[0] is a multicast address: the store reaches all replicas */
+  PURLIN_SEGMENT_SWITCH_LOAD = 1,  /* the source is multicast: its load reduces over the replicas, in
+                                      whatever order */
+  PURLIN_SEGMENT_SWITCH_STORE = 2, /* the destination is multicast: a store reaches all replicas */
+  PURLIN_SEGMENT_SWITCH_BOTH = 3   /* both, at the same place of the replicas */
 } purlin_segment_kind;
 
 /* What becomes of a segment's sources. SCALE multiplies the one source by the program's scalar in the
