@@ -33,6 +33,17 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   __device__ const Extent& receive(u32 step, u32 peer) const { return p_.receive[step][peer]; }
   __device__ u32 send_signature(u32 peer) const { return p_.send_signature[peer]; }
   __device__ u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
+  // Switch staging: one address stands for all replicas.
+  __device__ u8* replica(u64 offset) const { return p_.replica + offset; }
+  __device__ void load_from_view(u64 offset, purlin_segment* out) const {
+    out->kind |= PURLIN_SEGMENT_SWITCH_LOAD;
+    out->src[0] = p_.view + offset;
+  }
+  __device__ void store_to_view(u64 offset, purlin_segment* out) const {
+    out->kind |= PURLIN_SEGMENT_SWITCH_STORE;
+    out->dst[0] = p_.view + offset;
+  }
+
   // Lanes that serve peers: the first CTA's threads.
   __device__ u32 lane() const { return blockIdx.x == 0 ? threadIdx.x : kMaxRanks; }
   __device__ u32 lanes() const { return blockDim.x; }

@@ -11,6 +11,7 @@
 namespace purlin {
 
 class CudaDevice;
+class SwitchMemory;
 struct CtaWish;
 struct ProgramNeed;
 
@@ -46,6 +47,8 @@ class Backend {
 struct BackendOptions {
   snac::WireConfig wire;
   std::string name;
+  const purlin_atom_descriptor* switch_atom = nullptr;  // null: the switch does not serve
+  std::shared_ptr<SwitchMemory> switch_memory;          // GPU ranks, with switch_atom
 };
 
 // Collective. Host ranks over one shared memory file; `atom` and `rendezvous` outlive the backend.

@@ -1,5 +1,6 @@
 #include "communicator/communicator.h"
 
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "communicator/policy_programs.h"
 #include "communicator/prepare.h"
 #include "communicator/stop_report.h"
+#include "communicator/switch_memory.h"
 #include "communicator/wire_config.h"
 #include "plugin/from_policy.h"
 #include "plugin/report.h"
@@ -65,6 +67,7 @@ Status Communicator::set_up(const CommunicatorSetup& setup) {
   rendezvous_ = std::move(*joined);
   PURLIN_RETURN_IF_ERROR(rendezvous_->agree(parts));
   PURLIN_RETURN_IF_ERROR(agree_on_wire());
+  PURLIN_RETURN_IF_ERROR(settle_switch());
   PURLIN_RETURN_IF_ERROR(make_backend());
   // Keeps what the options point to from being used after creation.
   setup_.options.unique_id = nullptr;
@@ -99,9 +102,6 @@ Status Communicator::find_parts(const CommunicatorSetup& setup) {
   bound.shared_bytes_per_block = facts.shared_bytes_per_block;
   bound.memory_bytes = facts.memory_bytes;
   PURLIN_RETURN_IF_ERROR(policy::check_against(policy_.policy, bound, setup.nranks));
-  choices_ = std::make_unique<policy::ChoiceTable>(
-      policy_.policy, setup.nranks,
-      std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no Atom with a switch path is bound"));
   return {};
 }
 
@@ -120,19 +120,43 @@ Status Communicator::agree_on_wire() {
   return rendezvous_->agree(verdict);
 }
 
+// Where a rank cannot have the switch, no rank has it. Costs nothing unless the policy asks for it,
+// which all ranks know to do alike.
+Status Communicator::settle_switch() {
+  const policy::Policy& policy = policy_.policy;
+  switch_ = find_switch(policy, catalogue_, size());
+  if (size() > 1 && asks_for_switch(policy, size())) {
+    const Status refused = switch_.serves() ? Status() : Status(PURLIN_UNSUPPORTED, switch_.refusal);
+    Status verdict = rendezvous_->agree(refused);
+    if (verdict && device_ != nullptr) {
+      const uint64_t bytes = 2 * wire_config(policy, size(), true).switch_bytes;
+      auto memory = SwitchMemory::create(device_, bytes, *rendezvous_);
+      if (memory) switch_memory_ = std::make_shared<SwitchMemory>(*std::move(memory));
+      verdict = memory.status();
+    }
+    if (!verdict) switch_.refuse(verdict.message());
+  }
+  choices_ = std::make_unique<policy::ChoiceTable>(policy, size(), switch_.for_table());
+  const std::string line = rank() == 0 ? fallback_line(*choices_, name_) : "";
+  if (!line.empty()) std::fputs(line.c_str(), stderr);
+  return {};
+}
+
 Status Communicator::make_backend() {
   const policy::Policy& policy = policy_.policy;
   wire_.message_limit = std::min(latency_limit(*choices_, PURLIN_SEND_RECV),
                                  policy::packet_capacity(policy, PURLIN_SEND_RECV, size(), false));
-  wire_.config = wire_config(policy, size(), wire_.message_limit);
+  wire_.config = wire_config(policy, size(), switch_.serves(), wire_.message_limit);
   wire_.map = snac::map_wire(wire_.config);
   wire_.checking = policy.checking.value;
   wire_.limits = atom_.descriptor->limits;
+  if (switch_.serves()) wire_.switch_limits = switch_.atom.descriptor->limits;
   wire_.timeout_ns = static_cast<uint64_t>(policy.wait_timeout.value.count()) * 1'000'000;
   // What packets carry of a pair in an all_to_all_v: as all_to_all would if all pairs were like it.
   wire_.pair_limit =
       latency_limit(*choices_, PURLIN_ALL_TO_ALL_V) / static_cast<uint64_t>(size());
-  auto backend = backend_for(BackendOptions{wire_.config, name_});
+  auto backend = backend_for(BackendOptions{wire_.config, name_, switch_.atom.descriptor,
+                                            std::move(switch_memory_)});
   if (!backend) return backend.status();
   backend_ = std::move(*backend);
   backend_->prepare(&launch_.params);
@@ -154,7 +178,8 @@ Result<std::unique_ptr<Backend>> Communicator::backend_for(const BackendOptions&
   wish.budget = policy.cta_budget.value;
   wish.throughput = most_ctas(*choices_);
   return make_cuda_backend(options, device_, *atom_.descriptor,
-                           programs_of(policy, *choices_, *wire_.limits, size()), wish,
+                           programs_of(policy, *choices_, *wire_.limits, size(), wire_.switch_limits),
+                           wish,
                            *rendezvous_);
 }
 
@@ -168,7 +193,9 @@ Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** c
     const auto& found = choices_->at(collective, bytes);
     if (!found) return found.status();
     *choice = &*found;
-    return {};
+    if (found->path.value != PURLIN_PATH_SWITCH ||
+        switch_.refusal_of(collective, call.dtype, call.op).empty())
+      return {};
   }
   policy::Query query;
   query.collective = collective;
@@ -179,6 +206,7 @@ Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** c
                                                  : static_cast<purlin_path>(call.path);
   query.reduction = static_cast<purlin_reduction>(call.reduction);
   query.cta_budget = call.cta_budget;
+  query.switch_refusal = switch_.refusal_of(collective, call.dtype, call.op);
   auto found = policy::choose(policy_.policy, query);
   if (!found) return found.status();
   forced_ = *std::move(found);

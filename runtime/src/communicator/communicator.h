@@ -14,6 +14,7 @@
 #include "communicator/prepare.h"
 #include "communicator/registered_buffer.h"
 #include "communicator/repeated_call.h"
+#include "communicator/switch_side.h"
 #include "device/cuda_device.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
@@ -52,6 +53,7 @@ class Communicator {
   const policy::Found& policy() const { return policy_; }
   const plugin::Catalogue& catalogue() const { return catalogue_; }
   const plugin::BoundAtom& atom() const { return atom_; }
+  const SwitchSide& switch_side() const { return switch_; }
 
   // Carries out one call; calls of all threads are serialized. An error of the arguments changes
   // nothing; any other breaks the communicator on all ranks.
@@ -78,6 +80,7 @@ class Communicator {
   Status set_up(const CommunicatorSetup& setup);
   Status find_parts(const CommunicatorSetup& setup);
   Status agree_on_wire();
+  Status settle_switch();
   Status make_backend();
   Status tell_if_stopped();
   Status send_and_receive(std::span<const Message> messages);
@@ -98,6 +101,8 @@ class Communicator {
   policy::Found policy_;
   plugin::Catalogue catalogue_;
   plugin::BoundAtom atom_;
+  SwitchSide switch_;  // what all ranks agreed on
+  std::shared_ptr<SwitchMemory> switch_memory_;  // GPU ranks; until the backend has it
   std::unique_ptr<policy::ChoiceTable> choices_;
   policy::Choice forced_;  // the choice of a call with wishes of its own
   WireFacts wire_;

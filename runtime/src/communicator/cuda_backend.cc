@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "communicator/backend.h"
 #include "communicator/cuda_grid.h"
 #include "communicator/cuda_programs.h"
 #include "communicator/cuda_wire.h"
 #include "communicator/stop_report.h"
+#include "communicator/switch_memory.h"
 #include "device/call_order.h"
 #include "device/capture.h"
 #include "device/host_words.h"
@@ -39,6 +41,8 @@ DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, cons
   d.share_bytes = p.share_bytes;
   d.part_bytes = p.part_bytes;
   d.controls = p.controls;
+  d.replica = p.replica;
+  d.view = p.view;
   for (uint32_t r = 0; r < p.nranks; ++r) {
     d.peers[r] = p.peers[r];
     d.send_signature[r] = p.send_signature[r];
@@ -77,18 +81,25 @@ DevicePairParams device_pair_params(const PairLaunch& call, uint32_t ctas) {
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
-              CudaWire wire, CudaPrograms programs, std::unique_ptr<BudgetClaim> claim,
-              std::unique_ptr<CallOrder> order, WordWriter words, CtaLimits limits,
-              Rendezvous& rendezvous)
-      : device_(std::move(device)), map_(snac::map_wire(options.wire)),
+              CudaWire wire, CudaPrograms programs, std::optional<CudaPrograms> switch_programs,
+              std::unique_ptr<BudgetClaim> claim, std::unique_ptr<CallOrder> order, WordWriter words,
+              CtaLimits limits, Rendezvous& rendezvous)
+      : device_(std::move(device)), map_(snac::map_wire(block_of(options.wire))),
         epoch_words_(options.wire.max_ctas), wire_(std::move(wire)),
-        programs_(std::move(programs)), claim_(std::move(claim)), order_(std::move(order)),
+        switch_memory_(options.switch_memory), programs_(std::move(programs)),
+        switch_programs_(std::move(switch_programs)), claim_(std::move(claim)), order_(std::move(order)),
         words_(std::move(words)), limits_(limits), rendezvous_(rendezvous) {
+    map_.switch_bytes = options.wire.switch_bytes;
     rendezvous_.liveness().on_loss([this](int) { stop_rank(rendezvous_.rank(), snac::kStopPeerLost); });
   }
   ~CudaBackend() override { rendezvous_.liveness().on_loss({}); }
 
-  void prepare(snac::CallParams* params) const override { fill_wire(params); }
+  void prepare(snac::CallParams* params) const override {
+    fill_wire(params);
+    if (switch_memory_ == nullptr) return;
+    params->replica = switch_memory_->replica();
+    params->view = switch_memory_->view();
+  }
   void prepare_pairs(snac::PairParams* params) const override { fill_wire(params); }
 
   bool packets() const override { return wire_.packets(); }
@@ -97,13 +108,13 @@ class CudaBackend : public Backend {
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
-    const bool wanted[] = {call.packets, call.chunks};
-    const LoadedProgram* programs[2] = {};
-    for (unsigned i = 0; i < 2; ++i) {
+    const bool wanted[] = {call.packets, call.chunks, call.switched};
+    const LoadedProgram* programs[std::size(kKernels)] = {};
+    for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (!wanted[i]) continue;
       const ProgramNeed need =
           need_of(kKernels[i], call.form, call.constants, call.params.scaled != 0);
-      programs[i] = programs_.find(need);
+      programs[i] = find_program(need);
       if (programs[i] != nullptr) continue;
       auto made = make_for_call(need, stream, describe_descriptor(call.params.descriptor));
       if (!made) return made.status();
@@ -111,7 +122,7 @@ class CudaBackend : public Backend {
     }
     PURLIN_RETURN_IF_ERROR(check_buffer("send", call.params.in));
     PURLIN_RETURN_IF_ERROR(check_buffer("recv", call.params.out));
-    for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }
     return {};
@@ -133,7 +144,7 @@ class CudaBackend : public Backend {
     if (!ctas) return ctas.status();
     const auto stream = static_cast<cu::Stream>(call.stream);
     const ProgramNeed need = need_of(ProtocolKernel::kPairs, {}, call.constants, false);
-    const LoadedProgram* program = programs_.find(need);
+    const LoadedProgram* program = find_program(need);
     if (program == nullptr) {
       auto made = make_for_call(need, stream, "a group of messages");
       if (!made) return made.status();
@@ -147,7 +158,23 @@ class CudaBackend : public Backend {
 
   Status make_programs(const std::vector<ProgramNeed>& needs) override {
     PURLIN_RETURN_IF_ERROR(order_->synchronize());
-    return programs_.make(needs);
+    return make_all(needs, &programs_, switch_programs_ ? &*switch_programs_ : nullptr);
+  }
+
+  // Those of the switch are made with its own Atom, which is there when one of them is asked for.
+  static Status make_all(const std::vector<ProgramNeed>& needs, CudaPrograms* programs,
+                         CudaPrograms* switch_programs) {
+    std::vector<ProgramNeed> plain, switched;
+    for (const ProgramNeed& need : needs)
+      (need.kernel == ProtocolKernel::kSwitch ? switched : plain).push_back(need);
+    PURLIN_RETURN_IF_ERROR(programs->make(plain));
+    return switched.empty() ? Status() : switch_programs->make(switched);
+  }
+
+  // What lies in a rank's block: the switch's staging is memory of its own.
+  static snac::WireConfig block_of(snac::WireConfig wire) {
+    wire.switch_bytes = 0;
+    return wire;
   }
 
   snac::Control* control(int rank) const override { return wire_.host_controls() + rank; }
@@ -185,8 +212,13 @@ class CudaBackend : public Backend {
     static_cast<void>(words_.write(block + map_.control, reason));
   }
 
-  static constexpr ProtocolKernel kKernels[] = {ProtocolKernel::kLatency,
-                                                ProtocolKernel::kThroughput};
+  static constexpr ProtocolKernel kKernels[] = {
+      ProtocolKernel::kLatency, ProtocolKernel::kThroughput, ProtocolKernel::kSwitch};
+
+  const LoadedProgram* find_program(const ProgramNeed& need) const {
+    const bool switched = need.kernel == ProtocolKernel::kSwitch;
+    return switched ? switch_programs_->find(need) : programs_.find(need);
+  }
 
   template <class Params>
   void fill_wire(Params* params) const {
@@ -207,7 +239,7 @@ class CudaBackend : public Backend {
                                 "the dtype and operation to the policy's `programs`",
                                 what));
     PURLIN_RETURN_IF_ERROR(make_programs({need}));
-    return programs_.find(need);
+    return find_program(need);
   }
 
   Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
@@ -256,7 +288,9 @@ class CudaBackend : public Backend {
   snac::WireMap map_;
   uint32_t epoch_words_;
   CudaWire wire_;
+  std::shared_ptr<SwitchMemory> switch_memory_;
   CudaPrograms programs_;
+  std::optional<CudaPrograms> switch_programs_;
   std::unique_ptr<BudgetClaim> claim_;
   std::unique_ptr<CallOrder> order_;
   std::mutex words_mutex_;
@@ -277,7 +311,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
         PURLIN_UNSUPPORTED, fmt::format("{} ranks on GPUs were asked for; device code serves at most "
                                         "{} ranks of one machine",
                                         options.wire.nranks, kDeviceRanks)));
-  auto wire = CudaWire::create(device, options.name, options.wire, rendezvous);
+  auto wire = CudaWire::create(device, options.name, CudaBackend::block_of(options.wire), rendezvous);
   if (!wire) return wire.status();
 
   std::unique_ptr<Backend> backend;
@@ -296,9 +330,15 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
     if (!words) return words.status();
     auto made = CudaPrograms::create(device, atom);
     if (!made) return made.status();
-    PURLIN_RETURN_IF_ERROR(made->make(programs));
+    std::optional<CudaPrograms> switched;
+    if (options.switch_atom != nullptr) {
+      auto own = CudaPrograms::create(device, *options.switch_atom);
+      if (!own) return own.status();
+      switched.emplace(*std::move(own));
+    }
+    PURLIN_RETURN_IF_ERROR(CudaBackend::make_all(programs, &*made, switched ? &*switched : nullptr));
     backend = std::make_unique<CudaBackend>(device, options, std::move(*wire),
-                                            std::move(*made), std::move(*claim),
+                                            std::move(*made), std::move(switched), std::move(*claim),
                                             std::move(*order), std::move(*words), limits, rendezvous);
     return {};
   }();

@@ -139,7 +139,7 @@ Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::P
   WireFacts wire;
   wire.limits = atom.limits;
   if (atom.kind == PURLIN_ATOM_CUDA) wire.least_chunks = kGpuChunks;
-  wire.config = wire_config(policy, nranks);
+  wire.config = wire_config(policy, nranks, choice.path.value == PURLIN_PATH_SWITCH);
   wire.map = snac::map_wire(wire.config);
   wire.checking = policy.checking.value;
   std::vector<Launch> launches(static_cast<size_t>(nranks));

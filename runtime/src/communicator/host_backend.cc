@@ -23,6 +23,7 @@ class HostBackend : public Backend {
   HostBackend(SharedMemory memory, const BackendOptions& options, const purlin_host_atom& atom,
               snac::HostPatience patience, Rendezvous& rendezvous)
       : memory_(std::move(memory)), map_(snac::map_wire(options.wire)), atom_(atom),
+        switch_atom_(options.switch_atom != nullptr ? options.switch_atom->host : nullptr),
         patience_(patience), rendezvous_(rendezvous),
         peer_left_([this](snac::u32 peer) {
           return rendezvous_.liveness().state(static_cast<int>(peer)) != PeerState::kMember;
@@ -46,7 +47,7 @@ class HostBackend : public Backend {
     snac::HostCall call;
     call.form = &launch.form;
     call.params = &launch.params;
-    call.atom = &atom_;
+    call.atom = launch.switched ? switch_atom_ : &atom_;
     purlin_constants constants = launch.constants;
     constants.shared = memory_.data();
     constants.shared_bytes = memory_.size();
@@ -54,7 +55,8 @@ class HostBackend : public Backend {
     call.patience = patience_;
     call.peer_left = &peer_left_;
     call.epoch = epoch_ + 1;
-    const bool finished = (!launch.packets || snac::run_latency(call)) &&
+    const bool finished = (!launch.switched || snac::run_switch(call)) &&
+                          (!launch.packets || snac::run_latency(call)) &&
                           (!launch.chunks || snac::run_throughput(call));
     if (!finished) return Status(PURLIN_BROKEN, "stopped");
     ++epoch_;
@@ -102,6 +104,7 @@ class HostBackend : public Backend {
   SharedMemory memory_;
   snac::WireMap map_;
   const purlin_host_atom& atom_;
+  const purlin_host_atom* switch_atom_;
   snac::HostPatience patience_;
   Rendezvous& rendezvous_;
   snac::PeerLeft peer_left_;

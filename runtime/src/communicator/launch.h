@@ -18,6 +18,7 @@ struct Launch {
   const policy::Choice* choice = nullptr;
   bool packets = false;  // run the latency protocol
   bool chunks = false;   // run the throughput protocol; both: by pairs
+  bool switched = false; // run the switch protocol, and neither of the others
   purlin_stream_t stream = nullptr;
 };
 

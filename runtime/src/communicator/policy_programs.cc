@@ -15,10 +15,13 @@ bool is_planned(int collective) {
 
 class Listing {
  public:
-  Listing(const policy::Policy& policy, const purlin_atom_limits& limits, int nranks)
-      : policy_(policy), limits_(limits), nranks_(static_cast<uint32_t>(nranks)) {}
+  Listing(const policy::Policy& policy, const purlin_atom_limits& limits, int nranks,
+          const purlin_atom_limits* switch_limits)
+      : policy_(policy), limits_(limits), switch_limits_(switch_limits),
+        nranks_(static_cast<uint32_t>(nranks)) {}
 
   void add(purlin_collective collective, const policy::Choice& choice) {
+    if (choice.path.value == PURLIN_PATH_SWITCH) return add_switched(collective);
     const bool packets = choice.path.value == PURLIN_PATH_LATENCY;
     // An all_to_all_v uses both kernels, pair by pair.
     if (packets || collective == PURLIN_ALL_TO_ALL_V) add(ProtocolKernel::kLatency, collective, choice);
@@ -49,10 +52,24 @@ class Listing {
     constants.nranks = nranks_;
     constants.op = uint32_t{PURLIN_SUM};
     set_pipeline(choice, limits_, &constants);
-    const snac::Form form = snac::form_of(t, nranks_, geometry);
+    add_wanted(kernel, snac::form_of(t, nranks_, geometry), constants, nullptr);
+  }
+  void add_switched(purlin_collective collective) {
+    purlin_constants constants{};
+    constants.nranks = nranks_;
+    constants.op = uint32_t{PURLIN_SUM};
+    set_pipeline({}, *switch_limits_, &constants);
+    const auto t = snac::transformation_of(static_cast<snac::Collective>(collective));
+    add_wanted(ProtocolKernel::kSwitch, snac::switch_form_of(t, nranks_), constants, switch_limits_);
+  }
+  // For each of the policy's types and operations; with `only`, those that its Atom reduces.
+  void add_wanted(ProtocolKernel kernel, const snac::Form& form, purlin_constants constants,
+                  const purlin_atom_limits* only) {
     for (const policy::ProgramRequest& wanted : policy_.programs) {
       if (form.reduces != (wanted.kind == policy::ProgramKind::kReduce)) continue;
       if (wanted.ranks && !wanted.ranks->contains(static_cast<int>(nranks_))) continue;
+      if (form.reduces && only != nullptr && (only->op_mask[wanted.dtype] >> wanted.op & 1u) == 0)
+        continue;
       const bool scaled = form.reduces && wanted.op == PURLIN_PREMUL_SUM;
       constants.dtype = static_cast<uint32_t>(wanted.dtype);
       constants.op = scaled ? uint32_t{PURLIN_SUM} : static_cast<uint32_t>(wanted.op);
@@ -62,6 +79,7 @@ class Listing {
 
   const policy::Policy& policy_;
   const purlin_atom_limits& limits_;
+  const purlin_atom_limits* switch_limits_;
   uint32_t nranks_;
   std::set<ProgramNeed> needs_;
 };
@@ -70,8 +88,9 @@ class Listing {
 
 std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
                                      const policy::ChoiceTable& choices,
-                                     const purlin_atom_limits& limits, int nranks) {
-  Listing listing(policy, limits, nranks);
+                                     const purlin_atom_limits& limits, int nranks,
+                                     const purlin_atom_limits* switch_limits) {
+  Listing listing(policy, limits, nranks, switch_limits);
   for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
     if (!is_planned(c)) continue;
     const auto collective = static_cast<purlin_collective>(c);

@@ -50,6 +50,8 @@ Status Communicator::prepare_programs(std::span<const purlin_call> calls) {
     const bool scaled = (*launch)->params.scaled != 0;
     if ((*launch)->packets)
       needs.push_back(need_of(ProtocolKernel::kLatency, (*launch)->form, (*launch)->constants, scaled));
+    if ((*launch)->switched)
+      needs.push_back(need_of(ProtocolKernel::kSwitch, (*launch)->form, (*launch)->constants, scaled));
     if ((*launch)->chunks)
       needs.push_back(
           need_of(ProtocolKernel::kThroughput, (*launch)->form, (*launch)->constants, scaled));

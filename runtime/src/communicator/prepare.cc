@@ -72,10 +72,12 @@ uint64_t output_bytes(const CallFacts& facts, uint32_t nranks) {
   }
 }
 
+bool is_switched(const policy::Choice& choice) { return choice.path.value == PURLIN_PATH_SWITCH; }
+
 uint32_t or_default(uint32_t value, uint32_t otherwise) { return value != 0 ? value : otherwise; }
 
-void set_constants(const CallFacts& facts, const policy::Choice& choice,
-                   const purlin_atom_limits& limits, Launch* launch) {
+void set_constants(const CallFacts& facts, const policy::Choice& choice, const WireFacts& wire,
+                   Launch* launch) {
   const purlin_call& call = *facts.call;
   purlin_constants& c = launch->constants;
   c = purlin_constants{};
@@ -83,7 +85,9 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice,
   c.nranks = launch->params.nranks;
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
-  set_pipeline(choice, limits, &c);
+  // The policy's pipeline is for the bound Atom; the switch's has its own.
+  if (is_switched(choice)) set_pipeline({}, *wire.switch_limits, &c);
+  else set_pipeline(choice, *wire.limits, &c);
   c.output_bytes = output_bytes(facts, launch->params.nranks);
   launch->params.scaled = 0;
   if (!facts.reduces) return;
@@ -119,6 +123,12 @@ Status set_path(const CallFacts& facts, const policy::Choice& choice, const Wire
                 Launch* launch) {
   const purlin_call& call = *facts.call;
   CallParams& p = launch->params;
+  launch->switched = is_switched(choice);
+  if (launch->switched) {
+    launch->packets = launch->chunks = false;
+    p.pair_limit = 0;
+    return {};
+  }
   if (!wire.packets && call.path == PURLIN_PATH_LATENCY)
     return Status(PURLIN_UNSUPPORTED,
                   "path latency was asked for, but packets arrive whole only on one GPU and over "
@@ -193,14 +203,19 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
                                ? facts.custom
                                : snac::transformation_of(facts.collective, one_shot);
   set_identity(facts, wire, launch);
-  set_constants(facts, choice, *wire.limits, launch);
+  set_constants(facts, choice, wire, launch);
   set_buffers(*facts.call, launch);
   const Transformation& t = launch->transformation;
   snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
+  const uint64_t chunk = chunk_bytes(facts, choice, wire, p.nranks);
+  if (is_switched(choice)) {
+    p.geometry = snac::set_switch_geometry(p.nranks, p.map.switch_bytes, chunk);
+    launch->form = snac::switch_form_of(t, p.nranks);
+    return set_path(facts, choice, wire, launch);
+  }
   const snac::Direction direction = direction_of(choice);
-  p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes,
-                                  chunk_bytes(facts, choice, wire, p.nranks), direction, direction);
+  p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes, chunk, direction, direction);
   launch->form = snac::form_of(t, p.nranks, p.geometry);
   if (facts.collective == snac::Collective::kCustom && launch->form.reduces)
     launch->form.sources = snac::sources_of(p, launch->form.sources);

@@ -15,6 +15,7 @@ struct WireFacts {
   bool checking = true;
   uint64_t timeout_ns = 0;
   const purlin_atom_limits* limits = nullptr;  // of the bound Atom: its defaults
+  const purlin_atom_limits* switch_limits = nullptr;  // of the switch's Atom, if one serves
   bool packets = true;         // 16-byte packets arrive whole between all ranks
   uint32_t least_chunks = 1;   // of a pair, so that short calls occupy many CTAs; the same on all ranks
   uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdlib>
+
+#include "policy/overrides.h"
 
 namespace purlin {
 namespace {
@@ -11,40 +12,30 @@ namespace {
 constexpr int kMulticastVersion = 12010;
 std::atomic<uint64_t> calls_made = 0;
 
-// A variable and whether it forbids by being zero (…_ENABLE) or by being anything else
-// (…_DISABLE…).
-struct Switch {
-  const char* name;
-  bool off_when_zero;
-};
-constexpr Switch kSwitches[] = {{"PURLIN_NVLS_ENABLE", true},
-                                {"NCCL_NVLS_ENABLE", true},
-                                {"TORCH_SYMM_MEM_DISABLE_MULTICAST", false},
-                                {"NVSHMEM_DISABLE_NVLS", false}};
-
 }  // namespace
 
 std::string multicast_forbidden_by() {
-  for (const Switch& each : kSwitches) {
-    const char* value = std::getenv(each.name);
-    if (value == nullptr || *value == '\0') continue;
-    const bool zero = std::string(value) == "0";
-    if (zero == each.off_when_zero) return fmt::format("{}={}", each.name, value);
-  }
-  return "";
+  return policy::nvls_off_switch(policy::process_environment()).value_or("");
 }
 
 uint64_t MulticastApi::calls() { return calls_made.load(); }
 
 template <class Function, class... Arguments>
 Status MulticastApi::call(const char* name, Function function, Arguments... arguments) {
+  last_ = cu::kSuccess;
   // Asked again at each call: the switch may be set after the functions were found.
   if (const std::string forbidden = multicast_forbidden_by(); !forbidden.empty()) {
     return {PURLIN_UNSUPPORTED,
             fmt::format("{} is not called: {} forbids multicast in this process", name, forbidden)};
   }
+  return call_allowed(name, function, arguments...);
+}
+
+template <class Function, class... Arguments>
+Status MulticastApi::call_allowed(const char* name, Function function, Arguments... arguments) {
   ++calls_made;
-  return api_.check(name, function(arguments...));
+  last_ = function(arguments...);
+  return api_.check(name, last_);
 }
 
 Result<std::unique_ptr<MulticastApi>> MulticastApi::open(const DriverApi& api) {
@@ -89,7 +80,7 @@ Status MulticastApi::bind_mem(cu::MemHandle object, size_t object_offset, cu::Me
 }
 
 Status MulticastApi::unbind(cu::MemHandle object, cu::Device device, size_t offset, size_t bytes) {
-  return call("cuMulticastUnbind", unbind_, object, device, offset, bytes);
+  return call_allowed("cuMulticastUnbind", unbind_, object, device, offset, bytes);
 }
 
 Status MulticastApi::get_granularity(size_t* out, const cu::MulticastProp* prop, int option) {

@@ -10,13 +10,12 @@
 
 namespace purlin {
 
-// The off-switch set in the environment, as "NAME=value"; "" if none is. Each of these forbids
-// multicast and wins over the policy: PURLIN_NVLS_ENABLE=0, NCCL_NVLS_ENABLE=0,
-// TORCH_SYMM_MEM_DISABLE_MULTICAST and NVSHMEM_DISABLE_NVLS set to anything but 0 or nothing.
+// The off-switch set in the environment (policy::nvls_off_switch), as "NAME=value"; "" if none is.
 std::string multicast_forbidden_by();
 
 // Resolved only on demand, and refused while an off-switch is set; so nothing in a process that
-// forbids multicast can reach these calls. Immutable but for the counter; thread-safe.
+// forbids multicast can reach these calls, but for `unbind`, which gives back what was bound before the
+// switch was set. One thread at a time.
 class MulticastApi {
  public:
   // PURLIN_UNSUPPORTED: forbidden (names the variable), or the driver lacks the calls.
@@ -29,15 +28,21 @@ class MulticastApi {
   [[nodiscard]] Status unbind(cu::MemHandle object, cu::Device device, size_t offset, size_t bytes);
   [[nodiscard]] Status get_granularity(size_t* out, const cu::MulticastProp* prop, int option);
 
+  // Whether the last call failed because the driver or the fabric is not ready yet.
+  bool not_ready() const { return last_ == cu::kNotReady || last_ == cu::kSystemNotReady; }
+
   // Calls made through any MulticastApi of this process.
   static uint64_t calls();
 
  private:
   explicit MulticastApi(const DriverApi& api) : api_(api) {}
   template <class Function, class... Arguments>
+  Status call_allowed(const char* name, Function function, Arguments... arguments);
+  template <class Function, class... Arguments>
   Status call(const char* name, Function function, Arguments... arguments);
 
   const DriverApi& api_;
+  cu::Code last_ = cu::kSuccess;
   cu::Code (*create_)(cu::MemHandle*, const cu::MulticastProp*) = nullptr;
   cu::Code (*add_device_)(cu::MemHandle, cu::Device) = nullptr;
   cu::Code (*bind_mem_)(cu::MemHandle, size_t, cu::MemHandle, size_t, size_t,

@@ -192,10 +192,10 @@ std::optional<std::string> nvls_off_switch(const Environment& environment) {
                                   {"NVSHMEM_DISABLE_NVLS", true}};
   for (const Switch& entry : kSwitches) {
     const auto text = environment(entry.name);
-    if (!text) continue;
-    const bool off = entry.off_when_true ? is_any_of(*text, {"1", "true", "yes", "on", "y"})
-                                         : is_any_of(*text, {"0", "false", "no", "off", "n"});
-    if (off) return fmt::format("{}={}", entry.name, *text);
+    if (!text || text->empty()) continue;
+    // NCCL_NVLS_ENABLE has other values; what a word of a …DISABLE… means is not guessed.
+    const bool no = is_any_of(*text, {"0", "false", "no", "off", "n"});
+    if (no != entry.off_when_true) return fmt::format("{}={}", entry.name, *text);
   }
   return std::nullopt;
 }

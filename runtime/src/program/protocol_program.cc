@@ -21,6 +21,7 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   snac::Form code;
   code.steps = form.steps;
   code.reduces = form.reduces;
+  if (kernel == ProtocolKernel::kSwitch) return code;  // the switch takes every rank's
   if (form.reduces) code.sources = form.sources;
   const bool chunks = kernel == ProtocolKernel::kThroughput;
   for (int step = 0; step < 2; ++step)
@@ -35,7 +36,9 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
 std::string name_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
   if (kernel == ProtocolKernel::kPairs)
     return fmt::format("pairs-n{}-t{}", constants.nranks, constants.threads);
-  const char* protocol = kernel == ProtocolKernel::kLatency ? "latency" : "throughput";
+  const char* protocol = kernel == ProtocolKernel::kLatency  ? "latency"
+                         : kernel == ProtocolKernel::kSwitch ? "switch"
+                                                             : "throughput";
   std::string name =
       fmt::format("{}-form{}x{:x}", protocol, constants.form.steps, encode_flags(constants.form));
   if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
@@ -67,6 +70,8 @@ const char* kernel_name(ProtocolKernel kernel) {
       return "purlin_throughput_d1";
     case ProtocolKernel::kPairs:
       return "purlin_pairs_d1";
+    case ProtocolKernel::kSwitch:
+      return "purlin_switch_d1";
   }
   return "";
 }
@@ -79,6 +84,7 @@ uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits,
 Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
   const std::string wanted = kernel == ProtocolKernel::kLatency      ? "latency_kernel"
                              : kernel == ProtocolKernel::kThroughput ? "throughput_kernel"
+                             : kernel == ProtocolKernel::kSwitch     ? "switch_kernel"
                                                                      : "pairs_kernel";
   for (uint64_t i = 0; i < snac_images_count; ++i) {
     Result<DeviceImage> image = image_from_atom(snac_images[i], "snac");

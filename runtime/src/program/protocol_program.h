@@ -12,7 +12,7 @@
 
 namespace purlin {
 
-enum class ProtocolKernel { kLatency, kThroughput, kPairs };
+enum class ProtocolKernel { kLatency, kThroughput, kPairs, kSwitch };
 
 // The kernel's name in the cubin. Its one argument is snac::CallParamsOf<kDeviceRanks>, by value;
 // kPairs takes DevicePairParams of pair_params.h.

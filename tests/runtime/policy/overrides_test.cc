@@ -145,6 +145,9 @@ TEST_CASE("each switch turns NVLS off, and is named") {
                                           {"TORCH_SYMM_MEM_DISABLE_MULTICAST", "0"},
                                           {"NVSHMEM_DISABLE_NVLS", ""}})
     CHECK_FALSE(nvls_off_switch(only(name, value)).has_value());
+  CHECK_FALSE(nvls_off_switch(only("NVSHMEM_DISABLE_NVLS", "False")).has_value());
+  // A word that nobody knows is not taken for leave.
+  CHECK(nvls_off_switch(only("NVSHMEM_DISABLE_NVLS", "2")).has_value());
   CHECK_FALSE(nvls_off_switch(only("OTHER", "0")).has_value());
 }
 
