@@ -63,6 +63,8 @@ struct CallParamsOf {
   u32 scaled = 0;             // own input is multiplied by the program's scalar while staged
   u32 exchange_in_place = 0;  // in-place AllToAll: a region is overwritten where it was staged from
   u32 ctas[3] = {1, 1, 1};    // of the roles stage, reduce (or consume), gather
+  u32 dtype = 0;              // for programs that serve every type and operation; op is
+  u32 op = 0;                 // PURLIN_PREMUL_SUM where own input is scaled
   u64 pair_limit = 0;         // pairs of at most so many bytes use packets: all (~0), none (0), or,
                               // in an AllToAllV, those that both ends know to be small
   u64 descriptor = 0;         // describe_call

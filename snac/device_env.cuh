@@ -11,6 +11,9 @@ __device__ unsigned long long purlin_constant_dependent_launch_d1();  // sm_90 a
 __device__ unsigned long long purlin_constant_form_steps_d1();
 __device__ unsigned long long purlin_constant_form_flags_d1();
 __device__ unsigned long long purlin_constant_form_sources_d1();
+__device__ unsigned long long purlin_constant_universal_d1();
+// Given by any_reduction.cu alone, to universal programs. All threads of a CTA.
+__device__ void purlin_choose_reduction_d1(unsigned dtype, unsigned op);
 }
 
 namespace purlin::snac {
@@ -140,6 +143,11 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
 
   const u64 epoch_;
 };
+
+// First thing in a kernel that reduces what its call says, and not what it was linked for.
+__device__ __forceinline__ void choose_reduction(const DeviceParams& p) {
+  if (purlin_constant_universal_d1() != 0) purlin_choose_reduction_d1(p.dtype, p.op);
+}
 
 // The CTA's last act: the new epoch in every word that this CTA stands for, so that a later grid of
 // another size reads it too.

@@ -29,6 +29,7 @@ extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
 
 extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
+  choose_reduction(params);
   const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
   DeviceEnv env(params, epoch);
   send_headers(env, params, epoch);

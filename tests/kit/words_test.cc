@@ -10,6 +10,7 @@
 
 #include "kit/dispatch.h"
 #include "level.h"
+#include "purlin/kit/any_words.h"
 #include "reference/patterns.h"
 #include "reference/reference.h"
 
@@ -47,6 +48,10 @@ int count_wrong(std::uint32_t n, std::uint64_t seed) {
     const unsigned char* right = expected.data() + piece * kBytes;
     wrong += std::memcmp(&fixed, right, kBytes) != 0;
     wrong += std::memcmp(&chosen, right, kBytes) != 0;
+    if constexpr (kBytes == 8) {
+      const kit::Words<kBytes> any = kit::reduce_any_words(D, O, held, n, n);
+      wrong += std::memcmp(&any, right, kBytes) != 0;
+    }
   }
   return wrong;
 }
@@ -86,6 +91,8 @@ TEST_CASE("every special value on every rank in turn") {
             const auto expected =
                 static_cast<kit::Storage<D>>(reference::reduce_element(D, O, bits, 3));
             if (found != expected) ++wrong;
+            const auto any = kit::element_of<D>(kit::reduce_any_words(D, O, held, 3, 3), 0);
+            if (any != expected) ++wrong;
           }
         }
       }
@@ -112,6 +119,9 @@ TEST_CASE("parts of a pre-multiplied sum are scaled by the rule") {
         const auto expected =
             static_cast<kit::Storage<D>>(reference::scale_element(D, bits, factor));
         if (found != expected) ++wrong;
+        kit::Words8 half = {};
+        kit::put_element<D>(half, 0, static_cast<kit::Storage<D>>(bits));
+        if (kit::element_of<D>(kit::scale_any_words(D, half, factor), 0) != expected) ++wrong;
       }
     }
     CAPTURE(reference::name_of(D));

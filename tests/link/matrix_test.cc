@@ -37,10 +37,9 @@ Budget budget_of(const std::string& atom, ProtocolKernel kernel, const std::stri
   return {};
 }
 
-void check_program(const std::string& name, ProtocolKernel kernel, const snac::Form& form,
-                   purlin_dtype dtype, purlin_op op, uint32_t cc, uint32_t nranks = 8) {
+void check_constants(const std::string& name, ProtocolKernel kernel,
+                     const ProtocolConstants& constants, uint32_t cc) {
   const BuiltAtom& atom = built_atom(name);
-  const auto constants = constants_for(atom, kernel, form, nranks, dtype, op);
   const auto program = link_program(atom, kernel, constants, cc);
   REQUIRE_MESSAGE(program.is_ok(), program.status().message());
   const KernelResources* resources = (*program)->kernel(kernel_name(kernel));
@@ -48,20 +47,37 @@ void check_program(const std::string& name, ProtocolKernel kernel, const snac::F
   INFO((*program)->name, " of ", name, " for sm_", cc, ": ", resources->registers, " registers, ",
        resources->code_bytes, " bytes of code, ", (*program)->cubin.size(), " of cubin");
   CHECK(resources->local_bytes == 0);
-  CHECK(resources->shared_bytes == 0);  // groups share a CTA: nothing is static
+  // Groups share a CTA: nothing is static but a universal program's choice.
+  CHECK(resources->shared_bytes <= (constants.universal ? kUniversalSharedBytes : 0));
   CHECK(resources->registers <= register_limit(constants.threads));
-  if (nranks <= 8) {
+  if (constants.nranks <= 8) {
     const Budget budget = budget_of(name, kernel,
-                                    !form.reduces   ? "copy"
-                                    : is_fp8(dtype) ? "fp8"
-                                                    : "reduce");
+                                    !constants.form.reduces       ? "copy"
+                                    : constants.universal         ? "universal"
+                                    : is_fp8(constants.dtype) ? "fp8"
+                                                                  : "reduce");
     CHECK(resources->registers <= budget.registers);
     // Budgets are those of sums; other operations on small elements take more instructions.
-    const uint32_t quarters = op == PURLIN_SUM ? 4 : 5;
+    const uint32_t quarters = constants.op == PURLIN_SUM ? 4 : 5;
     CHECK(resources->code_bytes <= budget.code / 4 * quarters);
     CHECK((*program)->cubin.size() <= budget.cubin / 4 * quarters);
   }
   test::count_cases(1);
+}
+
+void check_program(const std::string& name, ProtocolKernel kernel, const snac::Form& form,
+                   purlin_dtype dtype, purlin_op op, uint32_t cc, uint32_t nranks = 8) {
+  const BuiltAtom& atom = built_atom(name);
+  check_constants(name, kernel, constants_for(atom, kernel, form, nranks, dtype, op), cc);
+}
+
+// One program for every dtype and operation.
+void check_universal(const std::string& name, ProtocolKernel kernel, const snac::Form& form,
+                     uint32_t cc, uint32_t nranks = 8) {
+  const BuiltAtom& atom = built_atom(name);
+  check_constants(
+      name, kernel,
+      universal_of(constants_for(atom, kernel, form, nranks, PURLIN_F32, PURLIN_SUM)), cc);
 }
 
 constexpr purlin_dtype kOneOfEachWidth[] = {PURLIN_F8E4M3, PURLIN_BF16, PURLIN_F32, PURLIN_F64};
@@ -74,8 +90,10 @@ void check_quick(const std::string& name, uint32_t cc) {
   check_program(name, throughput, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
   check_program(name, throughput, all_reduce_form(8), dtype, PURLIN_SUM, cc);
   check_program(name, latency, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
+  check_universal(name, throughput, all_reduce_form(8), cc);
   if (name != "generic") return;
   check_program(name, latency, all_reduce_form(8), dtype, PURLIN_SUM, cc);
+  check_universal(name, latency, all_reduce_form(8), cc);
   check_program(name, throughput, reduce_scatter_form(8), PURLIN_BF16, PURLIN_SUM, cc);
 }
 

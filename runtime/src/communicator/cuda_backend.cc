@@ -29,6 +29,8 @@ DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, cons
   d.scaled = p.scaled;
   d.exchange_in_place = p.exchange_in_place;
   std::copy(ctas.roles.begin(), ctas.roles.end(), d.ctas);
+  d.dtype = p.dtype;
+  d.op = p.op;
   d.pair_limit = p.pair_limit;
   d.descriptor = p.descriptor;
   d.timeout_ns = p.timeout_ns;
@@ -227,17 +229,32 @@ class CudaBackend : public Backend {
     for (int r = 0; r < rendezvous_.size(); ++r) params->peers[r] = wire_.block(r);
   }
 
-  // The program of a call that is the first to need it. `what` names the call.
-  Result<const LoadedProgram*> make_for_call(const ProgramNeed& need, cu::Stream stream,
-                                             const std::string& what) {
+  // What loading a program would disturb now, when this rank is to launch.
+  Result<Moment> moment(cu::Stream stream) const {
     auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();
-    if (capture->id != 0)
+    if (capture->id != 0) return Moment::kCapture;
+    if (wire_.local_ranks() > 1) return Moment::kShared;
+    const auto idle = order_->idle();
+    if (!idle) return idle.status();
+    return *idle ? Moment::kIdle : Moment::kBusy;
+  }
+
+  // The program of a call whose own is not loaded. `what` names the call.
+  Result<const LoadedProgram*> make_for_call(const ProgramNeed& need, cu::Stream stream,
+                                             const std::string& what) {
+    const auto now = moment(stream);
+    if (!now) return now.status();
+    if (const LoadedProgram* program = programs_.serve(need, *now)) return program;
+    if (*now == Moment::kCapture)
       return Status(PURLIN_INVALID_USAGE,
                     fmt::format("{} is captured, and its program is not loaded yet, which a capture "
                                 "forbids; make the call once before, call purlin_prepare, or add "
-                                "the dtype and operation to the policy's `programs`",
-                                what));
+                                "{}to the policy's `programs`",
+                                what,
+                                need.may_be_universal()
+                                    ? "its dtype and operation, or kind universal for all of them, "
+                                    : "kind copy "));
     PURLIN_RETURN_IF_ERROR(make_programs({need}));
     return find_program(need);
   }
@@ -336,7 +353,13 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
       if (!own) return own.status();
       switched.emplace(*std::move(own));
     }
-    PURLIN_RETURN_IF_ERROR(CudaBackend::make_all(programs, &*made, switched ? &*switched : nullptr));
+    // Calls do without a universal program that does not fit; another that does not is an error.
+    std::vector<ProgramNeed> wanted;
+    for (const ProgramNeed& need : programs)
+      if (!need.constants.universal || made->fits(need)) wanted.push_back(need);
+    for (const ProgramNeed& need : made->deferred())
+      if (need.constants.nranks == options.wire.nranks) wanted.push_back(need);
+    PURLIN_RETURN_IF_ERROR(CudaBackend::make_all(wanted, &*made, switched ? &*switched : nullptr));
     backend = std::make_unique<CudaBackend>(device, options, std::move(*wire),
                                             std::move(*made), std::move(switched), std::move(*claim),
                                             std::move(*order), std::move(*words), limits, rendezvous);

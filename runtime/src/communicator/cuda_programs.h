@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/loaded_program.h"
+#include "program/background.h"
 #include "program/program.h"
 #include "program/protocol_program.h"
 
@@ -18,7 +19,21 @@ struct ProgramNeed {
 
   // What does not change the code is made equal (constants_in_code).
   ProgramNeed normalized() const;
+  // Whether a program for every dtype and operation can serve instead, and that program. The switch
+  // reduces by instructions of its own for each.
+  bool may_be_universal() const {
+    return constants.form.reduces && kernel != ProtocolKernel::kSwitch;
+  }
+  ProgramNeed universal() const { return {kernel, universal_of(constants)}; }
   bool operator<(const ProgramNeed& other) const;  // of normalized ones
+};
+
+// What loading a program may disturb at the moment of a call.
+enum class Moment {
+  kCapture,  // nothing may be loaded
+  kShared,   // a peer's kernel on this GPU may wait for this call, and loading may wait for it
+  kBusy,     // own launches run
+  kIdle,     // none runs
 };
 
 // Not thread-safe; programs that are loaded are shared by all ranks of the process on one device, and
@@ -26,6 +41,8 @@ struct ProgramNeed {
 class CudaPrograms {
  public:
   // `atom` is the bound Atom and lives as long as the process.
+  ~CudaPrograms();
+  CudaPrograms(CudaPrograms&&) noexcept;
   static Result<CudaPrograms> create(std::shared_ptr<const CudaDevice> device,
                                      const purlin_atom_descriptor& atom);
 
@@ -35,11 +52,24 @@ class CudaPrograms {
   // that waits for a peer of the same process may be running: loading may wait for the device.
   // PURLIN_LINK_ERROR with both remedies, PURLIN_UNSUPPORTED where the device cannot launch one.
   Status make(const std::vector<ProgramNeed>& needs);
-  size_t size() const { return loaded_.size(); }
+
+  // The program that serves a call at once where its own is not loaded: its own, if that costs no link
+  // and may be loaded now, or the universal one, whose own is then made in the background. nullptr:
+  // neither, the caller must make() its own.
+  const LoadedProgram* serve(const ProgramNeed& need, Moment moment);
+  // Whether the device has the shared memory for it: a universal program needs a little more than its own.
+  bool fits(const ProgramNeed& need) const;
+  // What calls of this device and Atom were served with universal programs for: to be made at the next
+  // creation.
+  std::vector<ProgramNeed> deferred() const;
 
  private:
-  CudaPrograms(std::shared_ptr<const CudaDevice> device, const purlin_atom_descriptor& atom)
-      : device_(std::move(device)), atom_(atom) {}
+  struct Missing;
+
+  CudaPrograms(std::shared_ptr<const CudaDevice> device, const purlin_atom_descriptor& atom,
+               std::vector<DeviceImage> images);
+  Result<ProgramRequest> request_for(const ProgramNeed& need) const;
+  ProgramShape shape_of(const ProgramNeed& need) const;
   Status load(const ProgramNeed& need, const ProgramRequest& request,
               const Result<ProgramHandle>& made);
 
@@ -47,6 +77,8 @@ class CudaPrograms {
   const purlin_atom_descriptor& atom_;
   std::vector<DeviceImage> images_;
   std::map<ProgramNeed, std::shared_ptr<const LoadedProgram>> loaded_;
+  std::map<ProgramNeed, Missing> missing_;  // programs that calls do without
+  std::unique_ptr<BackgroundMaking> background_;
 };
 
 }  // namespace purlin

@@ -66,14 +66,17 @@ class Listing {
   void add_wanted(ProtocolKernel kernel, const snac::Form& form, purlin_constants constants,
                   const purlin_atom_limits* only) {
     for (const policy::ProgramRequest& wanted : policy_.programs) {
-      if (form.reduces != (wanted.kind == policy::ProgramKind::kReduce)) continue;
+      if (form.reduces != (wanted.kind != policy::ProgramKind::kCopy)) continue;
       if (wanted.ranks && !wanted.ranks->contains(static_cast<int>(nranks_))) continue;
       if (form.reduces && only != nullptr && (only->op_mask[wanted.dtype] >> wanted.op & 1u) == 0)
         continue;
       const bool scaled = form.reduces && wanted.op == PURLIN_PREMUL_SUM;
       constants.dtype = static_cast<uint32_t>(wanted.dtype);
       constants.op = scaled ? uint32_t{PURLIN_SUM} : static_cast<uint32_t>(wanted.op);
-      needs_.insert(need_of(kernel, form, constants, scaled).normalized());
+      const ProgramNeed need = need_of(kernel, form, constants, scaled);
+      const bool universal = wanted.kind == policy::ProgramKind::kUniversal;
+      if (universal && !need.may_be_universal()) continue;
+      needs_.insert((universal ? need.universal() : need).normalized());
     }
   }
 

@@ -90,6 +90,8 @@ void set_constants(const CallFacts& facts, const policy::Choice& choice, const W
   else set_pipeline(choice, *wire.limits, &c);
   c.output_bytes = output_bytes(facts, launch->params.nranks);
   launch->params.scaled = 0;
+  launch->params.dtype = static_cast<uint32_t>(call.dtype);
+  launch->params.op = static_cast<uint32_t>(call.op);
   if (!facts.reduces) return;
   c.dtype = static_cast<uint32_t>(call.dtype);
   c.op = call.op == PURLIN_PREMUL_SUM ? uint32_t{PURLIN_SUM} : static_cast<uint32_t>(call.op);

@@ -155,12 +155,16 @@ Status decode_programs(const Place& place, const Node& node,
     const Place here = place.item(i);
     ProgramDraft draft;
     PURLIN_RETURN_IF_ERROR(decode_map<ProgramDraft>(here, item, kProgramFields, draft));
-    if (!draft.kind) return here.error(item, "the program has no kind; add kind: copy or reduce");
+    if (!draft.kind)
+      return here.error(item, "the program has no kind; add kind: copy, reduce or universal");
     const Origin origin = here.origin(item);
-    if (draft.kind->value == ProgramKind::kCopy) {
+    if (const ProgramKind kind = draft.kind->value; kind != ProgramKind::kReduce) {
       if (!draft.dtypes.empty() || !draft.ops.empty())
-        return here.error(item, "a copying program moves bytes; remove dtypes and ops");
-      programs.push_back({ProgramKind::kCopy, PURLIN_U8, PURLIN_SUM, draft.ranks, origin});
+        return here.error(item, kind == ProgramKind::kCopy
+                                    ? "a copying program moves bytes; remove dtypes and ops"
+                                    : "a universal program serves all types and operations; "
+                                      "remove dtypes and ops");
+      programs.push_back({kind, PURLIN_U8, PURLIN_SUM, draft.ranks, origin});
       continue;
     }
     if (draft.dtypes.empty())

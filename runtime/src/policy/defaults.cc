@@ -51,7 +51,8 @@ Policy built_in_policy(purlin_device_kind kind) {
   policy.wait_timeout = standard(std::chrono::milliseconds(std::chrono::minutes(10)));
   policy.create_timeout = standard(std::chrono::milliseconds(std::chrono::minutes(10)));
 
-  policy.programs.push_back({ProgramKind::kCopy, PURLIN_U8, PURLIN_SUM, std::nullopt, {}});
+  for (const ProgramKind kind : {ProgramKind::kCopy, ProgramKind::kUniversal})
+    policy.programs.push_back({kind, PURLIN_U8, PURLIN_SUM, std::nullopt, {}});
   for (const purlin_dtype dtype : {PURLIN_BF16, PURLIN_F16, PURLIN_F32})
     policy.programs.push_back({ProgramKind::kReduce, dtype, PURLIN_SUM, std::nullopt, {}});
 

@@ -21,7 +21,7 @@ inline constexpr uint32_t kMaxCtas = 512;
 
 enum class Direction { kPull, kPush };
 enum class PacketForm { kAuto, k64, k32 };
-enum class ProgramKind { kCopy, kReduce };
+enum class ProgramKind { kCopy, kReduce, kUniversal };
 
 // Which devices a policy is for; an absent part fits every device.
 struct Match {

@@ -58,7 +58,8 @@ constexpr Entry<Direction> kDirections[] = {{Direction::kPull, "pull"}, {Directi
 constexpr Entry<PacketForm> kPacketForms[] = {
     {PacketForm::kAuto, "auto"}, {PacketForm::k64, "64"}, {PacketForm::k32, "32"}};
 constexpr Entry<ProgramKind> kProgramKinds[] = {{ProgramKind::kCopy, "copy"},
-                                                {ProgramKind::kReduce, "reduce"}};
+                                                {ProgramKind::kReduce, "reduce"},
+                                                {ProgramKind::kUniversal, "universal"}};
 
 template <class E>
 std::span<const Entry<E>> entries();

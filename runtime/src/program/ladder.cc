@@ -150,6 +150,14 @@ class Climb {
 
 }  // namespace
 
+ProgramHandle find_finished(const ProgramRequest& request, const Digest& digest,
+                            const ProgramSources& sources, Toolbox& tools, ProgramTrace& trace) {
+  Climb climb(request, digest, sources, tools, trace);
+  if (auto program = climb.from_plugin()) return program;
+  if (auto program = climb.from_prelinked()) return program;
+  return climb.from_cache();
+}
+
 std::optional<Result<ProgramHandle>> climb(const ProgramRequest& request, const Digest& digest,
                                            const ProgramSources& sources, Toolbox& tools,
                                            WhenBusy busy, ProgramTrace& trace) {

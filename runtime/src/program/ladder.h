@@ -21,4 +21,8 @@ std::optional<Result<ProgramHandle>> climb(const ProgramRequest& request, const 
                                            const ProgramSources& sources, Toolbox& tools,
                                            WhenBusy busy, ProgramTrace& trace);
 
+// The rungs below the link alone; nullptr when none serves.
+ProgramHandle find_finished(const ProgramRequest& request, const Digest& digest,
+                            const ProgramSources& sources, Toolbox& tools, ProgramTrace& trace);
+
 }  // namespace purlin

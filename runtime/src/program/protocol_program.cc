@@ -13,10 +13,6 @@ namespace {
 
 constexpr uint32_t kDependentLaunchCc = 90;
 
-bool computes(const ProtocolConstants& constants) {
-  return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
-}
-
 snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   snac::Form code;
   code.steps = form.steps;
@@ -41,15 +37,58 @@ std::string name_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
                                                              : "throughput";
   std::string name =
       fmt::format("{}-form{}x{:x}", protocol, constants.form.steps, encode_flags(constants.form));
-  if (computes(constants)) name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
+  if (constants.universal) name += "-any";
+  else if (computes(constants))
+    name += fmt::format("-dtype{}-op{}", +constants.dtype, +constants.op);
   return name + fmt::format("-n{}-t{}", constants.nranks, constants.threads);
+}
+
+// This library's images whose names hold `wanted`.
+Result<std::vector<DeviceImage>> own_images(const std::string& wanted) {
+  std::vector<DeviceImage> images;
+  for (uint64_t i = 0; i < snac_images_count; ++i) {
+    Result<DeviceImage> image = image_from_atom(snac_images[i], "snac");
+    if (!image) return image.status();
+    if (image->name.find(wanted) != std::string::npos) images.push_back(*std::move(image));
+  }
+  if (!images.empty()) return images;
+  return Status(PURLIN_LINK_ERROR,
+                fmt::format("a program for a CUDA device was asked for, but this build of Purlin "
+                            "holds no device code ({}): build it where nvcc is installed",
+                            wanted));
+}
+
+// The Atom's core image and what reduces, if anything does.
+Result<std::vector<DeviceImage>> images_of(const ProtocolConstants& constants, uint32_t cc,
+                                           std::span<const DeviceImage> atom) {
+  const bool fragment = computes(constants) && !constants.universal;
+  auto images =
+      select_images(atom, cc, fragment ? std::optional(constants.dtype) : std::nullopt);
+  if (!images || !constants.universal) return images;
+  const auto any = own_images("any_reduction");
+  if (!any) return any.status();
+  auto fitting = select_images(*any, cc, std::nullopt);
+  if (!fitting) return fitting.status();
+  images->push_back(std::move(fitting->front()));
+  return images;
 }
 
 }  // namespace
 
+bool computes(const ProtocolConstants& constants) {
+  return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
+}
+
+ProtocolConstants universal_of(const ProtocolConstants& constants) {
+  ProtocolConstants universal = constants;
+  universal.universal = true;
+  return universal;
+}
+
 ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants) {
   ProtocolConstants code = constants;
-  if (!computes(constants)) {
+  code.universal = constants.universal && constants.form.reduces;
+  if (!computes(constants) || code.universal) {
     code.dtype = PURLIN_U8;
     code.op = PURLIN_SUM;
   }
@@ -86,14 +125,9 @@ Result<DeviceImage> protocol_image(ProtocolKernel kernel) {
                              : kernel == ProtocolKernel::kThroughput ? "throughput_kernel"
                              : kernel == ProtocolKernel::kSwitch     ? "switch_kernel"
                                                                      : "pairs_kernel";
-  for (uint64_t i = 0; i < snac_images_count; ++i) {
-    Result<DeviceImage> image = image_from_atom(snac_images[i], "snac");
-    if (!image || image->name.find(wanted) != std::string::npos) return image;
-  }
-  return Status(PURLIN_LINK_ERROR,
-                fmt::format("a program for a CUDA device was asked for, but this build of Purlin "
-                            "holds no device code ({}): build it where nvcc is installed",
-                            wanted));
+  auto images = own_images(wanted);
+  if (!images) return images.status();
+  return std::move(images->front());
 }
 
 Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolConstants& asked,
@@ -107,9 +141,7 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
   }
   Result<DeviceImage> snac = protocol_image(kernel);
   if (!snac) return snac.status();
-  std::optional<purlin_dtype> dtype;
-  if (computes(constants)) dtype = constants.dtype;
-  Result<std::vector<DeviceImage>> images = select_images(atom, cc, dtype);
+  Result<std::vector<DeviceImage>> images = images_of(constants, cc, atom);
   if (!images) return images.status();
 
   ProgramRequest request;
@@ -119,8 +151,7 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
   request.images.insert(request.images.begin(), std::move(*snac));
   request.constants = {
       {"nranks", constants.nranks},
-      {"dtype", static_cast<uint64_t>(constants.dtype)},
-      {"op", static_cast<uint64_t>(constants.op)},
+      {"universal", constants.universal},
       {"stages", constants.stages},
       {"stage_bytes", constants.stage_bytes},
       {"threads", constants.threads},
@@ -129,9 +160,13 @@ Result<ProgramRequest> protocol_request(ProtocolKernel kernel, const ProtocolCon
       {"form_flags", encode_flags(constants.form)},
       {"form_sources", constants.form.sources},
   };
+  if (!constants.universal) {  // there the reduction gives them, from the kernel's argument
+    request.constants.push_back({"dtype", static_cast<uint64_t>(constants.dtype)});
+    request.constants.push_back({"op", static_cast<uint64_t>(constants.op)});
+  }
   request.threads = constants.threads;
   request.kernels = {kernel_name(kernel)};
-  if (dtype) request.abi_globals.push_back("purlin_device_abi_reduction");
+  if (computes(constants)) request.abi_globals.push_back("purlin_device_abi_reduction");
   return request;
 }
 

@@ -25,23 +25,34 @@ struct ProtocolConstants {
   uint32_t nranks = 0;             // 1 … kDeviceRanks
   purlin_dtype dtype = PURLIN_U8;  // matters to forms that reduce, and to PURLIN_PREMUL_SUM
   purlin_op op = PURLIN_SUM;
+  bool universal = false;    // of forms that reduce: dtype and op are the launch's, see universal_of
   uint32_t stages = 1;       // of the Atom's pipeline; the latency kernel has none
   uint32_t stage_bytes = 16;
   uint32_t threads = 0;      // of a CTA, and of the one group in it
 };
 
+// Whether the program combines or scales elements, so that its dtype and op matter.
+bool computes(const ProtocolConstants& constants);
+
+// The program that serves the same calls, and those of every other dtype and operation: both are in the
+// kernel's argument. Bits and wire are the same; it is slower. Forms that copy have none.
+ProtocolConstants universal_of(const ProtocolConstants& constants);
+
 // What the kernel's code reads of them, the rest made equal: constants that the code cannot tell apart
 // are one program. Idempotent.
 ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants);
 
-// Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none.
+// Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none. A universal
+// program has kUniversalSharedBytes of its own beside it.
+inline constexpr uint32_t kUniversalSharedBytes = 128;
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits, const ProtocolConstants& constants);
 
 // SNAC's image of the kernel. PURLIN_LINK_ERROR in a build without a CUDA toolkit.
 Result<DeviceImage> protocol_image(ProtocolKernel kernel);
 
 // The request for the program store, equal for constants that constants_in_code makes equal. `atom` are
-// the Atom's images, all of them; programs without arithmetic take no reduction fragment. The latency
+// the Atom's images, all of them; programs without arithmetic take no reduction fragment, universal ones
+// take this library's. The latency
 // kernel starts dependents early on cc 90 and newer.
 // PURLIN_INVALID_ARGUMENT for constants beyond the device code's limits; PURLIN_LINK_ERROR when no
 // image of the Atom fits.

@@ -115,6 +115,21 @@ std::vector<ProgramOutcome> ProgramStore::get_all(std::span<const ProgramRequest
   return out;
 }
 
+ProgramHandle ProgramStore::find(const ProgramRequest& request) {
+  if (!check_request(request)) return nullptr;
+  if (auto there = peek(request)) return there;
+  const Digest digest = program_digest(request);
+  ProgramTrace trace;
+  ProgramHandle found =
+      find_finished(request, digest, state_->sources, state_->tools, trace);
+  if (found == nullptr) return nullptr;
+  // Kept, unless somebody makes it at this moment and will keep it.
+  bool mine = false;
+  const std::shared_ptr<Making> making = state_->claim(digest, mine);
+  if (mine) state_->settle(digest, *making, {found, trace});
+  return found;
+}
+
 ProgramHandle ProgramStore::peek(const ProgramRequest& request) const {
   const Digest digest = program_digest(request);
   const std::lock_guard lock(state_->mutex);

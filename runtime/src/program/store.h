@@ -43,6 +43,9 @@ class ProgramStore {
   using Progress = std::function<void(int done, int total, const std::string& name)>;
   std::vector<ProgramOutcome> get_all(std::span<const ProgramRequest> requests,
                                       const Progress& progress = {});
+  // The program if it need not be linked: in memory, finished or cached; else nullptr, also while
+  // somebody makes it. Reads files.
+  ProgramHandle find(const ProgramRequest& request);
   // The program if it is in memory already, without blocking on files or links; else nullptr. Hashes
   // all images (about 1 ms for 300 KB): keep the handle rather than ask for it at every call.
   ProgramHandle peek(const ProgramRequest& request) const;

@@ -12,11 +12,13 @@ namespace reference = purlin::reference;
 
 namespace {
 
+// Every call has a program of its own: universal ones have tests of theirs.
 std::string policy_for(const std::string& atom, const std::string& direction = "pull") {
   return "version: 1\ndatapath: {prefer: [" + atom +
          "]}\nstaging: {latency_bytes: 256KiB, throughput_bytes: 256KiB}\ncrossover: 4KiB\n"
          "tuning: {default: {chunk: 4KiB, ctas: {stage: 3, reduce: 4, gather: 3}}, rows: [{direction: " +
-         direction + "}]}\n";
+         direction +
+         "}]}\nprograms: [{kind: copy}, {kind: reduce, dtypes: [bf16, f16, f32]}]\n";
 }
 
 void run_case(const GpuRanks& ranks, Case c, std::mt19937_64& random, int replays = 0) {

@@ -134,6 +134,7 @@ TEST_CASE("a bad value is an error at its own line and column") {
       {"programs: [{dtypes: [f32]}]\n", "p.yaml:2:12:", "has no kind"},
       {"programs: [{kind: reduce}]\n", "p.yaml:2:12:", "needs dtypes"},
       {"programs: [{kind: copy, ops: [sum]}]\n", "p.yaml:2:12:", "remove dtypes and ops"},
+      {"programs: [{kind: universal, dtypes: [f32]}]\n", "p.yaml:2:12:", "remove dtypes and ops"},
       {"programs: [{kind: reduce, dtypes: [fp32]}]\n", "p.yaml:2:36:", "\"f32\""},
       {"tuning: {rows: {chunk: 1KiB}}\n", "p.yaml:2:16:", "a map where a list is wanted"},
       {"tuning: {rows: [{ranks: 2}]}\n", "p.yaml:2:17:", "sets nothing"},
