@@ -34,7 +34,8 @@ enum class StopKind : u32 {
   kPeerLost = 4,    // the process of `peer` is gone
   kCountBound = 5,  // a count in device memory exceeds the bound of the call
   kTold = 6,        // told to stop while waiting for `peer`; why is in Control::stop
-  kRefused = 7      // `peer` refused its side of the call
+  kRefused = 7,     // `peer` refused its side of the call
+  kUnreadable = 8   // `rank` may not read the input of `peer`; errno is in found_bytes
 };
 
 struct StopRecord {

@@ -68,7 +68,9 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
       host.epoch = ++epochs_[r];
       bool ok = !call.switched || run_switch(host);
       if (ok && call.latency) ok = run_latency(host);
-      if (ok && call.throughput && !call.switched) ok = run_throughput(host);
+      if (ok && call.throughput && !call.switched)
+        ok = call.direct != nullptr ? run_direct(host, *call.direct) : run_throughput(host);
+      if (call.after) call.after(r);
       finished[r] = ok;
       // Own replica of this call's half is nobody's any more.
       if (ok && call.switched)

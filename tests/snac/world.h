@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "snac/host_direct.h"
 #include "snac/host_run.h"
 #include "snac/plan.h"
 
@@ -36,6 +37,8 @@ struct WorldCall {
   snac::u64 count = 0;
   snac::u32 root = 0;
   bool in_place = false;
+  const snac::ReadPeer* direct = nullptr;  // throughput: read peers' input by this
+  std::function<void(snac::u32)> after;    // called by each rank once its call is over
 };
 
 class World {

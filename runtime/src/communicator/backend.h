@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "communicator/launch.h"
@@ -31,6 +32,8 @@ class Backend {
   virtual Status launch_pairs(const PairLaunch& launch);
   // Whether 16-byte packets arrive whole between all ranks.
   virtual bool packets() const { return true; }
+  // Why ranks do not read each other's memory where it lies, the same on all ranks; "" if they do.
+  virtual std::string unreadable() const { return "only host ranks read each other's memory"; }
   // Makes device programs ahead of the calls that need them. Host ranks need none.
   virtual Status make_programs(const std::vector<ProgramNeed>&) { return {}; }
   // Own Control as the host reads it, and a peer's or nullptr.

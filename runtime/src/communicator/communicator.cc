@@ -162,6 +162,7 @@ Status Communicator::make_backend() {
   backend_->prepare(&launch_.params);
   backend_->prepare_pairs(&pair_launch_.params);
   wire_.packets = backend_->packets();
+  wire_.direct = backend_->unreadable().empty();
   if (device_ != nullptr) wire_.least_chunks = kGpuChunks;
   if (!wire_.packets) wire_.message_limit = 0;
   return {};

@@ -76,6 +76,7 @@ ordered_json settings_json(const policy::Policy& policy, const policy::Choice& c
   list.push_back(setting("one_shot", choice.one_shot.value ? "yes" : "no", choice.one_shot));
   list.push_back(setting("direction", policy::word(choice.direction.value), choice.direction));
   list.push_back(setting("chunk", number(choice.chunk.value), choice.chunk));
+  list.push_back(setting("zero_copy", choice.zero_copy.value ? "on" : "off", choice.zero_copy));
   list.push_back(setting("ctas.stage", number(choice.stage_ctas.value), choice.stage_ctas));
   list.push_back(setting("ctas.reduce", number(choice.reduce_ctas.value), choice.reduce_ctas));
   list.push_back(setting("ctas.gather", number(choice.gather_ctas.value), choice.gather_ctas));
@@ -133,10 +134,22 @@ Status check_query(const purlin_query& query) {
   return {};
 }
 
+// What a reader should know of host ranks that could read their peers' input where it lies; "" where
+// that is no question. `launch` was prepared as if they may.
+std::string note_on_reading(const Launch& launch, const Communicator* comm) {
+  if (!launch.direct) return "";
+  if (comm == nullptr)
+    return "whether ranks may read each other's memory (process_vm_readv), and have a core each, is "
+           "found out when a communicator is created; otherwise input is staged in chunks";
+  const std::string obstacle = comm->unreadable();
+  return obstacle.empty() ? "" : "input is staged rather than read where it lies: " + obstacle;
+}
+
 Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
                                         const policy::Choice& choice,
                                         const purlin_atom_descriptor& atom, int nranks) {
   WireFacts wire;
+  wire.direct = atom.kind == PURLIN_ATOM_HOST;
   wire.limits = atom.limits;
   if (atom.kind == PURLIN_ATOM_CUDA) wire.least_chunks = kGpuChunks;
   wire.config = wire_config(policy, nranks, choice.path.value == PURLIN_PATH_SWITCH);
@@ -180,6 +193,9 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
   auto launches =
       prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor, query.nranks);
   if (!launches) return launches.status();
+  const std::string reading = note_on_reading((*launches)[0], comm);
+  if (comm != nullptr && !reading.empty())
+    for (Launch& launch : *launches) launch.direct = false;
 
   ordered_json answer;
   answer["collective"] = policy::word(asked.collective);
@@ -213,6 +229,7 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
                    snac::packet_capacity((*launches)[0].params.map, (*launches)[0].transformation),
                    (*launches)[0].params.map.staging_bytes)});
   answer["notes"] = choice->notes;
+  if (!reading.empty()) answer["notes"].push_back(reading);
   return answer;
 }
 

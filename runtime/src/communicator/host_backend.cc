@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "communicator/backend.h"
 #include "communicator/cores.h"
+#include "communicator/direct_reading.h"
 #include "communicator/shared_table.h"
+#include "snac/host_direct.h"
 #include "snac/host_pairs.h"
 #include "snac/host_run.h"
 
@@ -21,12 +25,15 @@ uint64_t control_bytes(uint32_t nranks) {
 class HostBackend : public Backend {
  public:
   HostBackend(SharedMemory memory, const BackendOptions& options, const purlin_host_atom& atom,
-              snac::HostPatience patience, Rendezvous& rendezvous)
+              snac::HostPatience patience, DirectReading reading, Rendezvous& rendezvous)
       : memory_(std::move(memory)), map_(snac::map_wire(options.wire)), atom_(atom),
         switch_atom_(options.switch_atom != nullptr ? options.switch_atom->host : nullptr),
-        patience_(patience), rendezvous_(rendezvous),
+        patience_(patience), reading_(std::move(reading)), rendezvous_(rendezvous),
         peer_left_([this](snac::u32 peer) {
           return rendezvous_.liveness().state(static_cast<int>(peer)) != PeerState::kMember;
+        }),
+        read_peer_([this](snac::u32 peer, void* to, snac::u64 address, snac::u64 bytes) {
+          return reading_.read(peer, to, address, bytes);
         }) {
     auto* const base = reinterpret_cast<snac::u8*>(memory_.data());
     controls_ = reinterpret_cast<snac::Control*>(base);
@@ -57,11 +64,14 @@ class HostBackend : public Backend {
     call.epoch = epoch_ + 1;
     const bool finished = (!launch.switched || snac::run_switch(call)) &&
                           (!launch.packets || snac::run_latency(call)) &&
-                          (!launch.chunks || snac::run_throughput(call));
+                          (!launch.chunks || (launch.direct ? snac::run_direct(call, read_peer_)
+                                                            : snac::run_throughput(call)));
     if (!finished) return Status(PURLIN_BROKEN, "stopped");
     ++epoch_;
     return {};
   }
+
+  std::string unreadable() const override { return reading_.obstacle(); }
 
   void prepare_pairs(snac::PairParams* params) const override {
     params->map = map_;
@@ -106,8 +116,10 @@ class HostBackend : public Backend {
   const purlin_host_atom& atom_;
   const purlin_host_atom* switch_atom_;
   snac::HostPatience patience_;
+  const DirectReading reading_;
   Rendezvous& rendezvous_;
   snac::PeerLeft peer_left_;
+  snac::ReadPeer read_peer_;
   snac::Control* controls_ = nullptr;
   std::array<snac::u8*, snac::kMaxRanks> peers_{};
   uint64_t epoch_ = 0;
@@ -123,12 +135,19 @@ Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options
                          snac::map_wire(options.wire).total * options.wire.nranks;
   auto cores = cores_of_ranks(rendezvous);
   if (!cores) return cores.status();
-  if (*cores < rendezvous.size()) patience.spins = std::min(patience.spins, kCrowdedSpins);
+  const bool crowded = *cores < rendezvous.size();
+  if (crowded) patience.spins = std::min(patience.spins, kCrowdedSpins);
   auto memory = share_table("purlin " + options.name, bytes, rendezvous);
   if (!memory) return memory.status();
   memory->populate();
+  // A call that reads its peers' input ends with a wait for all of them: a change of threads for each,
+  // where they share cores.
+  auto reading = crowded ? DirectReading::none(fmt::format("{} ranks share {} cores, where staging is "
+                                                           "faster", rendezvous.size(), *cores))
+                         : DirectReading::try_out(rendezvous);
+  if (!reading) return reading.status();
   return std::unique_ptr<Backend>(std::make_unique<HostBackend>(
-      std::move(*memory), options, atom, patience, rendezvous));
+      std::move(*memory), options, atom, patience, std::move(*reading), rendezvous));
 }
 
 }  // namespace purlin

@@ -19,6 +19,7 @@ struct Launch {
   bool packets = false;  // run the latency protocol
   bool chunks = false;   // run the throughput protocol; both: by pairs
   bool switched = false; // run the switch protocol, and neither of the others
+  bool direct = false;   // chunks: consumers read the stagers' input where it lies
   purlin_stream_t stream = nullptr;
 };
 

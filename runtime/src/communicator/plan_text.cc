@@ -62,6 +62,15 @@ void chunk_steps(const Launch& launch, ordered_json* steps) {
                         form.push[1] ? "own staging" : "stagers' staging", "own output", 0));
 }
 
+void direct_steps(const Launch& launch, ordered_json* steps) {
+  steps->push_back(step("offer", "say where own input lies, and raise a flag at each consumer (release)", "",
+                        "own staging", 0));
+  steps->push_back(step("consume", "wait for the flag (acquire); read each rank's input where it lies",
+                        "peers' input", "own output", most_sent(launch.params, 0)));
+  steps->push_back(step("notify", "acknowledge to each rank that was read; wait for those that read here", "",
+                        "", 0));
+}
+
 ordered_json moves(const snac::CallParams& p, const char* peer_key, bool sends) {
   ordered_json list = ordered_json::array();
   for (int s = 0; s < 2; ++s) {
@@ -80,7 +89,8 @@ ordered_json moves(const snac::CallParams& p, const char* peer_key, bool sends) 
 ordered_json plan_json(const std::vector<Launch>& launches) {
   ordered_json steps = ordered_json::array();
   if (launches[0].packets) packet_steps(launches[0], &steps);
-  if (launches[0].chunks) chunk_steps(launches[0], &steps);
+  if (launches[0].direct) direct_steps(launches[0], &steps);
+  else if (launches[0].chunks) chunk_steps(launches[0], &steps);
   ordered_json ranks = ordered_json::array();
   for (const Launch& launch : launches)
     ranks.push_back({{"rank", launch.params.rank},

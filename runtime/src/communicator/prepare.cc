@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "communicator/element.h"
+#include "snac/host_direct.h"
 
 namespace purlin {
 namespace {
@@ -211,6 +212,7 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
                   root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
   const uint64_t chunk = chunk_bytes(facts, choice, wire, p.nranks);
+  launch->direct = false;
   if (is_switched(choice)) {
     p.geometry = snac::set_switch_geometry(p.nranks, p.map.switch_bytes, chunk);
     launch->form = snac::switch_form_of(t, p.nranks);
@@ -221,7 +223,11 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   launch->form = snac::form_of(t, p.nranks, p.geometry);
   if (facts.collective == snac::Collective::kCustom && launch->form.reduces)
     launch->form.sources = snac::sources_of(p, launch->form.sources);
-  return set_path(facts, choice, wire, launch);
+  PURLIN_RETURN_IF_ERROR(set_path(facts, choice, wire, launch));
+  launch->direct = launch->chunks && wire.direct && choice.zero_copy.value &&
+                   snac::can_read_direct(launch->form) &&
+                   facts.total_bytes / p.nranks >= kLeastDirect && facts.total_bytes <= kMostDirect;
+  return {};
 }
 
 }  // namespace purlin

@@ -8,6 +8,12 @@ namespace purlin {
 // WireFacts::least_chunks on GPUs: a CTA for each.
 inline constexpr uint32_t kGpuChunks = 16;
 
+// Host ranks read their peers' input where it lies from so many bytes of a rank on (below, asking the
+// system costs more than staging) up to so large a T (above, output no longer stays in the caches, and
+// staging goes past them). Measured: bench/results. Part of the wire: all ranks take the same way.
+inline constexpr uint64_t kLeastDirect = 16 * 1024;
+inline constexpr uint64_t kMostDirect = 4 * 1024 * 1024;
+
 // What a communicator knows about its wire.
 struct WireFacts {
   snac::WireConfig config;
@@ -18,6 +24,7 @@ struct WireFacts {
   const purlin_atom_limits* switch_limits = nullptr;  // of the switch's Atom, if one serves
   bool packets = true;         // 16-byte packets arrive whole between all ranks
   uint32_t least_chunks = 1;   // of a pair, so that short calls occupy many CTAs; the same on all ranks
+  bool direct = false;         // host ranks may read each other's memory; the same on all ranks
   uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets
   uint64_t message_limit = 0;  // the same for messages between two ranks
 };

@@ -1,5 +1,7 @@
 #include "communicator/stop_report.h"
 
+#include <cstring>
+
 #include <fmt/format.h>
 
 #include "communicator/call_facts.h"
@@ -79,6 +81,11 @@ Status status_of(const StopRecord& record, const std::string& where, const Descr
                     fmt::format("{}{} found a count of {} bytes in device memory, above the call's bound "
                                 "of {} bytes, {}; nothing was written outside", where, rank,
                                 record.found_bytes, record.expected_bytes, position(record)));
+    case StopKind::kUnreadable:
+      return Status(PURLIN_SYSTEM_ERROR,
+                    fmt::format("{}{} cannot read the input of {} where it lies: {}, {}; if that buffer "
+                                "is sound, set zero_copy: off in the policy", where, rank, peer,
+                                std::strerror(static_cast<int>(record.found_bytes)), position(record)));
     case StopKind::kTold:
     case StopKind::kNone:
       break;

@@ -44,7 +44,9 @@ class Rank {
     const purlin_comm_t comm = comms_[name];
     if (command == "reduce") return reduce(name, arguments);
     if (command == "repeat") return repeat(name, arguments);
+    if (command == "repeat-gather") return repeat_gather(name, arguments);
     if (command == "atom") return atom(comm);
+    if (command == "notes") return notes(comm);
     if (command == "abort") return text_of(purlin_comm_abort(comm));
     if (command == "error")
       return text_of(purlin_comm_async_error(comm), purlin_comm_last_error(comm));
@@ -88,19 +90,40 @@ class Rank {
       said = purlin::test::reduce_once(comms_[name], count, static_cast<uint32_t>(calls_[name]++));
     return said;
   }
-  // Name of the Atom that serves `comm`, and why.
-  static std::string atom(purlin_comm_t comm) {
+  // A checked all-gather of COUNT u32 of each rank, until it fails.
+  std::string repeat_gather(const std::string& name, std::istringstream& arguments) {
+    uint64_t count = 0;
+    arguments >> count;
+    std::string said = "ok";
+    while (said == "ok")
+      said = purlin::test::gather_once(comms_[name], count, static_cast<uint32_t>(calls_[name]++));
+    return said;
+  }
+
+  static nlohmann::json explained(purlin_comm_t comm, int collective) {
     purlin_query query{};
     query.struct_size = sizeof query;
     query.comm = comm;
-    query.collective = PURLIN_ALL_REDUCE;
+    query.collective = collective;
     query.bytes = 1 << 20;
     char* text = nullptr;
-    if (purlin_explain(&query, &text) != PURLIN_OK) return purlin_last_error();
-    const auto answer = nlohmann::json::parse(text);
+    if (purlin_explain(&query, &text) != PURLIN_OK) return {{"error", purlin_last_error()}};
+    auto answer = nlohmann::json::parse(text);
     purlin_free_text(text);
+    return answer;
+  }
+  // Name of the Atom that serves `comm`, and why.
+  static std::string atom(purlin_comm_t comm) {
+    const auto answer = explained(comm, PURLIN_ALL_REDUCE);
+    if (answer.contains("error")) return answer["error"];
     return answer["atom"]["name"].get<std::string>() + ": " +
            answer["atom"]["why"].get<std::string>();
+  }
+  // How an all-gather of 1 MiB begins, and the notes on it.
+  static std::string notes(purlin_comm_t comm) {
+    const auto answer = explained(comm, PURLIN_ALL_GATHER);
+    if (answer.contains("error")) return answer["error"];
+    return answer["plan"]["steps"][0]["name"].get<std::string>() + " " + answer["notes"].dump();
   }
 
   Place place_;

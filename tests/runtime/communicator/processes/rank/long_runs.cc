@@ -87,6 +87,24 @@ std::string reduce_once(purlin_comm_t comm, uint64_t count, uint32_t iteration) 
   return "ok";
 }
 
+std::string gather_once(purlin_comm_t comm, uint64_t count, uint32_t iteration) {
+  int rank = 0, nranks = 0;
+  if (purlin_comm_rank(comm, &rank) != PURLIN_OK || purlin_comm_size(comm, &nranks) != PURLIN_OK)
+    return purlin_last_error();
+  static std::vector<uint32_t> in, out;
+  in.assign(count, iteration * 64 + static_cast<uint32_t>(rank));
+  out.assign(count * static_cast<uint64_t>(nranks), ~0u);
+  const purlin_status status =
+      purlin_all_gather(in.data(), out.data(), count, PURLIN_U32, comm, nullptr);
+  in.assign(count, ~0u);
+  if (status != PURLIN_OK) return text_of(status);
+  for (uint64_t i = 0; i < out.size(); ++i)
+    if (out[i] != iteration * 64 + i / count)
+      return "wrong: call " + std::to_string(iteration) + ", element " + std::to_string(i) +
+             " is " + std::to_string(out[i]);
+  return "ok";
+}
+
 std::string run_cycles(const Place& place, std::istringstream& arguments) {
   uint64_t cycles = 0, seed = 0;
   arguments >> cycles >> seed;
@@ -156,7 +174,10 @@ std::string run_soak(const Place& place, std::istringstream& arguments) {
       delay(100);
     else if (own() % 16 == 0)
       delay(own() % 50);
-    said = reduce_once(comm, std::max<uint64_t>(bytes[size] / 4, 1), static_cast<uint32_t>(call));
+    const uint64_t count = std::max<uint64_t>(bytes[size] / 4, 1);
+    // Of any size, so that they are read in place as well as staged and sent in packets.
+    said = shared() % 16 == 0 ? gather_once(comm, count, static_cast<uint32_t>(call))
+                              : reduce_once(comm, count, static_cast<uint32_t>(call));
   }
   if (comm != nullptr && purlin_comm_destroy(comm) != PURLIN_OK && said == "ok")
     said = text_of(PURLIN_INTERNAL);

@@ -24,13 +24,15 @@ std::string create(const Place& place, const std::string& name, const std::strin
                    purlin_comm_t* out);
 // One checked all-reduce of `count` u32; `iteration` is part of every value.
 std::string reduce_once(purlin_comm_t comm, uint64_t count, uint32_t iteration);
+// The same, an all-gather of `count` u32 of each rank, whose input is overwritten right after.
+std::string gather_once(purlin_comm_t comm, uint64_t count, uint32_t iteration);
 
 // CYCLES SEED: create, all-reduce, destroy with random delays. What the process holds, descriptors
 // and mappings, does not grow after the first tenth.
 std::string run_cycles(const Place& place, std::istringstream& arguments);
 // COMMUNICATORS: all of them at once, each used once, then destroyed.
 std::string run_burst(const Place& place, std::istringstream& arguments);
-// CALLS SEED: all-reduces whose sizes alternate between protocols, random delays, one rank often
+// CALLS SEED: all-reduces, and now and then an all-gather, whose sizes alternate between protocols, random delays, one rank often
 // last, a new communicator every 500 calls.
 std::string run_soak(const Place& place, std::istringstream& arguments);
 // CASES SEED: random collectives against the serial reference.

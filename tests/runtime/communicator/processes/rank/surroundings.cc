@@ -1,15 +1,21 @@
 #include "runtime/communicator/processes/rank/surroundings.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 namespace purlin::test {
 namespace {
@@ -38,6 +44,29 @@ std::string fill(const char* path) {
   return "ok";
 }
 
+// Of those that this process may use.
+int first_core() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  ::sched_getaffinity(0, sizeof cores, &cores);
+  int core = 0;
+  while (core < CPU_SETSIZE - 1 && !CPU_ISSET(core, &cores)) ++core;
+  return core;
+}
+
+// As in a container whose rules keep processes out of each other's memory.
+std::string refuse_reading() {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program = {static_cast<unsigned short>(std::size(rules)), rules};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return text_of_call(-1, "prctl");
+  return text_of_call(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "set a filter");
+}
+
 }  // namespace
 
 std::string change_surroundings(std::istringstream& arguments) {
@@ -57,6 +86,13 @@ std::string change_surroundings(std::istringstream& arguments) {
     return text_of_call(::setenv("TMPDIR", ("/none/" + std::string(200, 'x')).c_str(), 1),
                         "setenv");
   }
+  if (kind == "core") {
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(first_core(), &first);
+    return text_of_call(::sched_setaffinity(0, sizeof first, &first), "sched_setaffinity");
+  }
+  if (kind == "no-reading") return refuse_reading();
   if (kind == "variable") {
     std::string text;
     arguments >> text;

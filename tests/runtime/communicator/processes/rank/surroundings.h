@@ -13,6 +13,8 @@ namespace purlin::test {
 //   no-tmp          nothing can be written to /tmp; TMPDIR is 200 characters long and missing
 //   descriptors N   RLIMIT_NOFILE
 //   variable N V    an environment variable
+//   core            one core for all that say so
+//   no-reading      process_vm_readv is refused
 std::string change_surroundings(std::istringstream& arguments);
 
 }  // namespace purlin::test
