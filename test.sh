@@ -53,7 +53,7 @@ run_tests() {
 }
 
 say "Level $level, seed $seed (repeat with: ./test.sh$([[ $level == full ]] && echo ' --full') --seed $seed)"
-ensure_packages
+if [[ $level == full ]]; then ensure_packages fuzz; else ensure_packages; fi
 # Tests that read machine code say that they skip where it cannot be had.
 if command -v nvcc >/dev/null && ! command -v nvdisasm >/dev/null; then
   tests/tools/install_disassembler.sh || echo "No disassembler: see above"

@@ -1,10 +1,13 @@
-# Sourced by quickstart.sh and test.sh: the Debian packages that building and testing need.
+# Sourced by quickstart.sh, test.sh and scripts/bench: the Debian packages that building, testing and benches need.
 # shellcheck shell=bash
 purlin_packages=(
   g++ cmake ninja-build python3 git ca-certificates
   libboost-dev libyaml-cpp-dev libfmt-dev libcli11-dev nlohmann-json3-dev doctest-dev
 )
+purlin_fuzz_packages=(clang libclang-rt-dev)             # of level full: libFuzzer
+purlin_bench_packages=(openmpi-bin libopenmpi-dev)       # of scripts/bench: what it compares with
 
+# ensure_packages [fuzz | bench]: those, and the packages for building.
 # Installs what is missing, as root or through sudo. Does nothing, and needs no network, when all is there.
 ensure_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -13,13 +16,17 @@ ensure_packages() {
       "doctest 2.4."
     return
   fi
-  local package missing=() as_root=()
-  for package in "${purlin_packages[@]}"; do
+  local package missing=() as_root=() wanted=("${purlin_packages[@]}")
+  case ${1:-} in
+    fuzz) wanted+=("${purlin_fuzz_packages[@]}") ;;
+    bench) wanted+=("${purlin_bench_packages[@]}") ;;
+  esac
+  for package in "${wanted[@]}"; do
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
       missing+=("$package")
   done
   if [[ ${#missing[@]} == 0 ]]; then
-    echo "Packages: all ${#purlin_packages[@]} are installed."
+    echo "Packages: all ${#wanted[@]} are installed."
     return
   fi
   if [[ $(id -u) != 0 ]]; then

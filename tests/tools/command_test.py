@@ -209,6 +209,13 @@ class Answers(unittest.TestCase):
                 self.assertEqual(status, 0, (collective, size, err))
                 self.assertTrue(out.startswith(collective + ' of '), out)
                 self.assertEqual(self.widths(out), [])
+        for environment, part in (({}, None), ({'RANK': '0', 'WORLD_SIZE': '2'}, 'without a token'),
+                                  ({'RANK': '0'}, 'no communicator could be created here')):
+            status, out, err = purlin('explain', 'all_reduce', '--bytes', '8', '--ranks', 2, '--device', 'host',
+                                      environment=environment)
+            self.assertEqual(status, 0, err)
+            self.assertIn(part or '', out)
+            self.assertEqual('token' in out, part == 'without a token')
         status, out, err = purlin('explain', 'all_reduce', '--bytes', '1MiB', '--ranks', 8,
                                   '--device', 'host', '--json')
         self.assertEqual(status, 0, err)

@@ -54,6 +54,8 @@ class Communicator {
   const plugin::Catalogue& catalogue() const { return catalogue_; }
   const plugin::BoundAtom& atom() const { return atom_; }
   const SwitchSide& switch_side() const { return switch_; }
+  // Where the ranks met.
+  const Address& address() const { return setup_.address; }
   // Why ranks do not read each other's memory where it lies; "" if they do.
   std::string unreadable() const { return backend_->unreadable(); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "communicator/element.h"
+#include "communicator/explain_notes.h"
 #include "communicator/plan_text.h"
 #include "communicator/prepare.h"
 #include "communicator/wire_config.h"
@@ -134,17 +135,6 @@ Status check_query(const purlin_query& query) {
   return {};
 }
 
-// What a reader should know of host ranks that could read their peers' input where it lies; "" where
-// that is no question. `launch` was prepared as if they may.
-std::string note_on_reading(const Launch& launch, const Communicator* comm) {
-  if (!launch.direct) return "";
-  if (comm == nullptr)
-    return "whether ranks may read each other's memory (process_vm_readv), and have a core each, is "
-           "found out when a communicator is created; otherwise input is staged in chunks";
-  const std::string obstacle = comm->unreadable();
-  return obstacle.empty() ? "" : "input is staged rather than read where it lies: " + obstacle;
-}
-
 Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
                                         const policy::Choice& choice,
                                         const purlin_atom_descriptor& atom, int nranks) {
@@ -193,9 +183,7 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
   auto launches =
       prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor, query.nranks);
   if (!launches) return launches.status();
-  const std::string reading = note_on_reading((*launches)[0], comm);
-  if (comm != nullptr && !reading.empty())
-    for (Launch& launch : *launches) launch.direct = false;
+  const std::string reading = note_on_reading(comm, &*launches);
 
   ordered_json answer;
   answer["collective"] = policy::word(asked.collective);
@@ -230,6 +218,7 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
                    (*launches)[0].params.map.staging_bytes)});
   answer["notes"] = choice->notes;
   if (!reading.empty()) answer["notes"].push_back(reading);
+  for (const std::string& note : notes_on_meeting(comm)) answer["notes"].push_back(note);
   return answer;
 }
 
