@@ -105,6 +105,14 @@ Result end_purlin_group(const Group& finished, bool carry_out) {
   return carry_out ? from_purlin(status) : kSuccess;
 }
 
+// False at the outermost group.
+bool leave_inner_group() {
+  if (group.depth < 2) return false;
+  --group.depth;
+  static_cast<void>(purlin_group_end());  // an inner one only notes where it ended
+  return true;
+}
+
 Group take_group() {
   Group finished = std::move(group);
   group = Group{};
@@ -137,27 +145,20 @@ std::vector<Job>& jobs_of(const std::shared_ptr<Comm>& comm) {
 bool in_group() { return group.depth > 0; }
 
 void start_group() {
-  if (group.depth++ > 0) return;
   static_cast<void>(purlin_group_start());  // cannot fail
+  if (group.depth++ > 0) return;
   group.real = RealNccl::opened();
   if (group.real != nullptr) static_cast<void>(noted(group.real->passed(group.real->GroupStart())));
 }
 
 Result end_group() {
   if (group.depth == 0) return fail(kInvalidUsage, "ncclGroupEnd without ncclGroupStart");
-  if (group.depth > 1) {
-    --group.depth;
-    return kSuccess;
-  }
+  if (leave_inner_group()) return kSuccess;
   return finish(take_group());
 }
 
 void drop_group() {
-  if (group.depth == 0) return;
-  if (group.depth > 1) {
-    --group.depth;
-    return;
-  }
+  if (group.depth == 0 || leave_inner_group()) return;
   const Group dropped = take_group();
   static_cast<void>(end_purlin_group(dropped, false));
   if (dropped.real != nullptr) static_cast<void>(dropped.real->GroupEnd());

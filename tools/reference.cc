@@ -98,41 +98,35 @@ A combine(int op, A a, A b) {
   }
 }
 
-// Averages of integers are summed in 64 bits; everything else in the accumulation type.
-template <class A, int kOp>
-using WorkType = std::conditional_t<kOp == PURLIN_AVG && std::is_integral_v<A>,
-                                    std::conditional_t<std::is_signed_v<A>, int64_t, uint64_t>, A>;
-
 template <class Type, int kOp>
 void reduce(const void* const* sources, int source_count, const void* const* scalars,
             uint64_t count, void* out) {
   using Stored = typename Type::Stored;
   using A = typename Type::Accumulated;
-  using Work = WorkType<A, kOp>;
   Stored* result = static_cast<Stored*>(out);
-  const auto load = [&](int source, uint64_t i) -> Work {
+  const auto load = [&](int source, uint64_t i) -> A {
     A value = Type::load(static_cast<const Stored*>(sources[source])[i]);
     if constexpr (kOp == PURLIN_PREMUL_SUM)
       value = Type::load(Type::store(multiply(value, *static_cast<const A*>(scalars[source]))));
-    return static_cast<Work>(value);
+    return value;
   };
   constexpr uint64_t kBlock = 512;
-  std::array<Work, kBlock> sums;
+  std::array<A, kBlock> sums;
   for (uint64_t start = 0; start < count; start += kBlock) {
     const uint64_t length = count - start < kBlock ? count - start : kBlock;
     for (uint64_t i = 0; i < length; ++i) sums[i] = load(0, start + i);
     for (int source = 1; source < source_count; ++source)
       for (uint64_t i = 0; i < length; ++i)
-        sums[i] = combine<Work>(kOp, sums[i], load(source, start + i));
+        sums[i] = combine<A>(kOp, sums[i], load(source, start + i));
     for (uint64_t i = 0; i < length; ++i) {
-      Work value = sums[i];
+      A value = sums[i];
       if constexpr (kOp == PURLIN_AVG) {
-        if constexpr (std::is_integral_v<Work>)
-          value = static_cast<Work>(value / static_cast<Work>(source_count));
+        if constexpr (std::is_integral_v<A>)
+          value = static_cast<A>(value / static_cast<std::common_type_t<A, int>>(source_count));
         else
-          value = value * (Work{1} / static_cast<Work>(source_count));
+          value = value * (A{1} / static_cast<A>(source_count));
       }
-      result[start + i] = Type::store(static_cast<A>(value));
+      result[start + i] = Type::store(value);
     }
   }
 }

@@ -44,18 +44,18 @@ inline void store(unsigned char* data, uint64_t index, kit::Storage<D> element) 
 // Each loop is a function of its own: inlined into one nest, compilers no longer vectorise them.
 template <purlin_dtype D, purlin_op O>
 struct Loops {
-  using Sum = kit::Accumulator<D, O>;
-  using Factor = typename kit::Dtype<D>::Average;
+  using Sum = kit::Accumulator<D>;
+  using Factor = typename kit::Dtype<D>::Factor;
 
   [[gnu::noinline]] static void start(Sum* __restrict sums, const unsigned char* __restrict source,
                                       uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) sums[i] = kit::source<D, O>(load<D>(source, i));
+    for (uint64_t i = 0; i < count; ++i) sums[i] = kit::source<D>(load<D>(source, i));
   }
 
   [[gnu::noinline]] static void add(Sum* __restrict sums, const unsigned char* __restrict source,
                                     uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
-      sums[i] = kit::combine<O>(sums[i], kit::source<D, O>(load<D>(source, i)));
+      sums[i] = kit::combine<O>(sums[i], kit::source<D>(load<D>(source, i)));
     }
   }
 
@@ -70,8 +70,8 @@ struct Loops {
                                             unsigned char* out, uint64_t count, Factor factor) {
     PURLIN_INDEPENDENT_ITERATIONS
     for (uint64_t i = 0; i < count; ++i) {
-      const Sum first = kit::source<D, O>(load<D>(a, i));
-      const Sum sum = kit::combine<O>(first, kit::source<D, O>(load<D>(b, i)));
+      const Sum first = kit::source<D>(load<D>(a, i));
+      const Sum sum = kit::combine<O>(first, kit::source<D>(load<D>(b, i)));
       store<D>(out, i, kit::finish<D, O>(sum, factor));
     }
   }

@@ -1,6 +1,7 @@
 // Every collective and message with the right result, through NCCL's numbers for types and
 // operations.
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -262,6 +263,74 @@ TEST_CASE("ranks of threads of their own need no groups but for exchanges") {
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(results == std::vector<int>{63, 61, 62});
+}
+
+TEST_CASE("steps of a hypercube, each in an inner group, send on what they received") {
+  constexpr int kRanks = 8;
+  constexpr size_t kPart = 1000;
+  const Ranks ranks(kRanks);
+  std::vector<std::vector<int>> all(kRanks, std::vector<int>(kRanks * kPart, -1));
+  const Result result = ranks.group([&](int r) {
+    int* const mine = all[static_cast<size_t>(r)].data();
+    for (size_t i = 0; i < kPart; ++i) mine[static_cast<size_t>(r) * kPart + i] = value_at(r, i);
+    for (int mask = 1; mask < kRanks; mask *= 2) {
+      const int have = r & ~(mask - 1), get = have ^ mask;
+      const size_t count = kPart * static_cast<size_t>(mask);
+      REQUIRE(lib().GroupStart() == kSuccess);
+      CHECK(lib().Send(mine + static_cast<size_t>(have) * kPart, count, PURLIN_I32, r ^ mask, ranks[r],
+                       nullptr) == kSuccess);
+      CHECK(lib().Recv(mine + static_cast<size_t>(get) * kPart, count, PURLIN_I32, r ^ mask, ranks[r],
+                       nullptr) == kSuccess);
+      CHECK(lib().GroupEnd() == kSuccess);
+    }
+    return kSuccess;
+  });
+  CHECK(result == kSuccess);
+  for (const std::vector<int>& got : all)
+    for (size_t i = 0; i < got.size(); ++i)
+      if (got[i] != value_at(static_cast<int>(i / kPart), i % kPart)) FAIL("element ", i);
+}
+
+TEST_CASE("messages of any size between all ranks in one group, also where some have none") {
+  constexpr int kRanks = 8;
+  const Ranks ranks(kRanks);
+  // As a program that gives farther ranks more: none to itself.
+  const auto bytes = [](size_t total, int from, int to) {
+    return total * static_cast<size_t>(std::abs(from - to)) / 28 / 16 * 16;
+  };
+  for (const size_t total : {size_t{8}, size_t{512}, size_t{100'000}, size_t{3'000'000}}) {
+    std::vector<std::vector<unsigned char>> in(kRanks), out(kRanks);
+    for (int r = 0; r < kRanks; ++r) {
+      const auto at = static_cast<size_t>(r);
+      in[at].resize(total);
+      out[at].resize(2 * total);
+      for (size_t i = 0; i < total; ++i) in[at][i] = static_cast<unsigned char>(value_at(r, i));
+    }
+    const Result result = ranks.group([&](int r) {
+      const unsigned char* send = in[static_cast<size_t>(r)].data();
+      unsigned char* receive = out[static_cast<size_t>(r)].data();
+      for (int peer = 0; peer < kRanks; ++peer) {
+        const size_t sent = bytes(total, r, peer), received = bytes(total, peer, r);
+        if (sent != 0) CHECK(lib().Send(send, sent, 0, peer, ranks[r], nullptr) == kSuccess);
+        if (received != 0) CHECK(lib().Recv(receive, received, 0, peer, ranks[r], nullptr) == kSuccess);
+        send += sent, receive += received;
+      }
+      return kSuccess;
+    });
+    CHECK(result == kSuccess);
+    for (int r = 0; r < kRanks; ++r) {
+      const unsigned char* got = out[static_cast<size_t>(r)].data();
+      for (int from = 0; from < kRanks; ++from) {
+        size_t place = 0;
+        for (int to = 0; to < r; ++to) place += bytes(total, from, to);
+        const size_t size = bytes(total, from, r);
+        if (size != 0 && std::memcmp(got, in[static_cast<size_t>(from)].data() + place, size) != 0)
+          FAIL("total ", total, ", from ", from, " to ", r);
+        got += size;
+      }
+    }
+    count_cases(1);
+  }
 }
 
 }  // namespace

@@ -29,6 +29,12 @@ thread = threading.Thread(target=other)
 thread.start()
 thread.join()
 print(get(rt.cudaGetDevice))
+streams = [ctypes.c_void_p() for _ in range(4)]
+for stream, device in zip(streams, (0, 1, 1, 0)):
+    rt.cudaSetDevice(device)
+    rt.cudaStreamCreateWithFlags(ctypes.byref(stream), 1)
+rt.cudaStreamDestroy(streams[3])
+print(rt.cudaDeviceSynchronize(), rt.waited(), rt.cudaSetDevice(1), rt.cudaDeviceSynchronize(), rt.waited())
 '''
 
 
@@ -42,7 +48,7 @@ class Devices(unittest.TestCase):
         done = subprocess.run([sys.executable, '-c', _PROGRAM], env=environment, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
         self.assertEqual(done.stdout.splitlines(), [
-            '3', '0 2', '101 101 2', '0 0 101', '75 -101', '1 0', '0 101', '0 0 1', '2'])
+            '3', '0 2', '101 101 2', '0 0 101', '75 -101', '1 0', '0 101', '0 0 1', '2', '0 1 0 0 23'])
         level.count_cases(1)
 
 

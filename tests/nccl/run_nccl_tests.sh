@@ -27,7 +27,8 @@ limit=${LIMIT:-300}
 preload=$build/lib/libnccl.so.2
 if [[ ${REAL_GPUS:-0} != 1 ]]; then
   preload="$build/tests/nccl/libpurlin_several_devices.so $preload"
-  export PURLIN_ALLOW_TURNS=${PURLIN_ALLOW_TURNS:-1}
+  # Loading a kernel when it is first launched waits for the device: kernels of other ranks.
+  export PURLIN_ALLOW_TURNS=${PURLIN_ALLOW_TURNS:-1} CUDA_MODULE_LOADING=EAGER
 fi
 for file in $preload; do
   [[ -f $file ]] || { echo "run_nccl_tests: $file is missing; build the targets purlin_nccl and test_nccl" >&2; exit 2; }

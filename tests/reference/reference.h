@@ -89,8 +89,8 @@ inline std::uint64_t reduce_element(purlin_dtype dtype, purlin_op op,
   }
   if (op == PURLIN_AVG) {
     std::uint64_t sum = 0;
-    for (const std::uint64_t bits : sources) sum += sign_extend(s, bits);
-    return divide_toward_zero(s, sum, nranks);
+    for (const std::uint64_t bits : sources) sum += bits;
+    return divide_toward_zero(s, sign_extend(s, residue(s.width, sum)), nranks);
   }
   std::uint64_t value = sources[0];
   for (std::size_t r = 1; r < sources.size(); ++r) value = combine(s, op, value, sources[r]);

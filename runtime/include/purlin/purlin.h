@@ -285,7 +285,8 @@ PURLIN_API purlin_status purlin_recv(void* recv, uint64_t count, purlin_dtype dt
 
 /* Calls between start and end, of any communicators of this thread, are launched together by the
  * outermost end: of each communicator first the messages, then the collectives in call order. No call
- * may use what another one of the group writes. n broadcasts from, or reduces to, every rank once are
+ * may use what another one of the group writes, but messages issued after the end of an inner group
+ * may send what those before it receive. n broadcasts from, or reduces to, every rank once are
  * carried out as one call (docs/protocol.md). Nestable. An error inside is reported by its call and
  * again by the end. */
 PURLIN_API purlin_status purlin_group_start(void);

@@ -233,7 +233,8 @@ Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
   // On the host what repeats is worth the look: it costs as much as a small call takes.
   if (device_ == nullptr && repeated_.matches(call, size(), rank())) {
     set_buffers(call, &launch_);
-    return finish(backend_->launch(launch_));
+    const Status launched = backend_->launch(launch_);
+    return launched.is_ok() ? launched : failed(launched, collective_text(call.collective));
   }
   const Result<CallFacts> facts = check_call(call, size(), rank());
   PURLIN_RETURN_IF_ERROR(carry_out(facts, {&call, stream}));
@@ -277,37 +278,28 @@ Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& 
   if (facts && facts->call->counts_on_device != 0 && device_ == nullptr) {
     if (const auto excess = above_bound(*facts, size())) return stop_for(*excess, *facts);
   }
-  Result<Launch*> launch = facts ? prepare(*facts) : Result<Launch*>(facts.status());
-  if (!launch) {
-    backend_->refuse_next();
-    return launch.status().with_context(fmt::format("{} on rank {} of communicator {}",
-                                                    collective_text(call.call->collective), rank(),
-                                                    name_));
-  }
+  const Result<Launch*> launch = facts ? prepare(*facts) : Result<Launch*>(facts.status());
+  if (!launch) return failed(launch.status(), collective_text(call.call->collective));
   (*launch)->stream = call.stream;
   const Status launched = backend_->launch(**launch);
-  if (!launched.is_ok() && launched.code() != PURLIN_BROKEN) {  // nothing was enqueued
-    backend_->refuse_next();
-    return launched.with_context(fmt::format("{} on rank {} of communicator {}",
-                                             collective_text(call.call->collective), rank(), name_));
-  }
-  return finish(launched);
+  return launched.is_ok() ? launched : failed(launched, collective_text(call.call->collective));
 }
 
 Status Communicator::send_and_receive(std::span<const Message> messages) {
-  const Status prepared = prepare_messages(messages, wire_, size(), rank(), &pair_launch_);
-  if (!prepared.is_ok()) {
-    backend_->refuse_next();
-    return prepared.with_context(fmt::format("messages on rank {} of communicator {}", rank(), name_));
-  }
-  return finish(backend_->launch_pairs(pair_launch_));
+  Status status = prepare_messages(messages, wire_, size(), rank(), &pair_launch_);
+  if (status.is_ok()) status = backend_->launch_pairs(pair_launch_);
+  return status.is_ok() ? status : failed(status, "messages");
 }
 
-// An error of the launch itself goes to the caller, whatever stopped the rank into the report.
-Status Communicator::finish(const Status& launched) {
-  if (launched.is_ok() || launched.code() != PURLIN_BROKEN) return launched;
-  told_ = true;
-  return report();
+// Whatever stopped the rank goes into the report. After any other error nothing was started here, and
+// the peers must not wait for it.
+Status Communicator::failed(const Status& status, const std::string& what) {
+  if (status.code() == PURLIN_BROKEN) {
+    told_ = true;
+    return report();
+  }
+  backend_->refuse_next();
+  return status.with_context(fmt::format("{} on rank {} of communicator {}", what, rank(), name_));
 }
 
 // Peers wait in this call already, so they have to be stopped.

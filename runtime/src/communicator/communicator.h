@@ -89,7 +89,7 @@ class Communicator {
   Status tell_if_stopped();
   Status send_and_receive(std::span<const Message> messages);
   Status carry_out(const Result<CallFacts>& facts, const GroupCall& call);
-  Status finish(const Status& launched);
+  Status failed(const Status& status, const std::string& what);
   Status stop_for(const Excess& excess, const CallFacts& facts);
   Result<std::unique_ptr<Backend>> backend_for(const BackendOptions& options);
   Result<Launch*> prepare(const CallFacts& facts);

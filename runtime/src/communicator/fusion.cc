@@ -68,15 +68,18 @@ bool lay_out(std::span<const std::span<const Message>> by_rank, bool sends, Grid
   return true;
 }
 
+// Both ends of every message are there and state the same, and most pairs of ranks have one.
 bool is_exchange(const Grid& sent, const Grid& received) {
+  size_t messages = 0;
   for (size_t from = 0; from < sent.size(); ++from)
     for (size_t to = 0; to < sent.size(); ++to) {
       const Message* there = sent[from][to];
       const Message* here = received[to][from];
-      if ((there == nullptr) != (here == nullptr) || (there == nullptr && from != to)) return false;
+      if ((there == nullptr) != (here == nullptr)) return false;
       if (there != nullptr && there->count != here->count) return false;
+      messages += there != nullptr && from != to;
     }
-  return true;
+  return 2 * messages > sent.size() * (sent.size() - 1);
 }
 
 uintptr_t lay_side(const std::vector<const Message*>& row, std::vector<uint64_t>* bytes,

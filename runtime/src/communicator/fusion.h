@@ -35,8 +35,9 @@ std::optional<FusedCall> fuse_rooted(std::span<const GroupCall> calls, int nrank
 
 // The messages of all ranks, by rank, as one all_to_all_v, a call for each rank. For a thread that
 // issues for all ranks alone: a rank by itself never knows that the others' messages complete an
-// exchange. There must be exactly one message from every rank to every other, at most one from a
-// rank to itself, all of one dtype, both ends stating the same. Empty when there is not.
+// exchange. There must be at most one message from a rank to another or to itself, all of one dtype,
+// both ends stating the same, and one for more than half of all ordered pairs of different ranks:
+// fewer, such as a ring, run better by pairs. Every rank must have some. Empty when it is not so.
 std::vector<FusedCall> fuse_exchange(std::span<const std::span<const Message>> by_rank);
 
 }  // namespace purlin

@@ -152,3 +152,20 @@ TEST_CASE("one message for every pair, seen from all ranks, is an all_to_all_v")
   other[1][0].dtype = PURLIN_F32;
   CHECK(exchange(other).empty());
 }
+
+TEST_CASE("pairs without a message are parts of no bytes, and a ring stays a ring") {
+  Buffers b[3]{};
+  std::vector<std::vector<Message>> ring(3);
+  for (int r = 0; r < 3; ++r) {
+    ring[static_cast<size_t>(r)] = {message(true, (r + 1) % 3, 2, b[r].send),
+                                    message(false, (r + 2) % 3, 2, b[r].recv)};
+  }
+  CHECK(exchange(ring).empty());
+  ring[0].push_back(message(true, 2, 1, b[0].send + 4));
+  ring[2].push_back(message(false, 0, 1, b[2].recv + 4));
+  const auto calls = exchange(ring);
+  REQUIRE(calls.size() == 3);
+  CHECK(calls[0].send_bytes == std::vector<uint64_t>{0, 8, 4});
+  CHECK(calls[2].recv_bytes == std::vector<uint64_t>{4, 8, 0});
+  CHECK(calls[1].send_bytes == std::vector<uint64_t>{0, 0, 8});
+}

@@ -143,9 +143,24 @@ struct AnyInteger {
         return narrow_words<PURLIN_I64>(values);
     }
   }
+  /* Of the sum as the type holds it: what lies beyond its width is gone. */
   PURLIN_KIT_MEMBER static int64_t average(uint32_t dtype, int64_t sum, uint32_t nranks) {
     if (dtype == PURLIN_U64) return static_cast<int64_t>(static_cast<uint64_t>(sum) / nranks);
-    return sum / static_cast<int64_t>(nranks);
+    return wrapped(dtype, sum) / static_cast<int64_t>(nranks);
+  }
+  PURLIN_KIT_MEMBER static int64_t wrapped(uint32_t dtype, int64_t sum) {
+    switch (dtype) {
+      case PURLIN_I8:
+        return static_cast<int8_t>(sum);
+      case PURLIN_U8:
+        return static_cast<uint8_t>(sum);
+      case PURLIN_I32:
+        return static_cast<int32_t>(sum);
+      case PURLIN_U32:
+        return static_cast<uint32_t>(sum);
+      default:
+        return sum;
+    }
   }
 };
 

@@ -7,26 +7,27 @@
 namespace purlin::kit {
 
 /* Storage: an element as it lies in memory; floating types as their bits, so that reading an
- * element never changes a NaN. Accumulator: the type in which elements are combined. Average: the
- * type in which PURLIN_AVG adds. kFloating: whether the type is a floating type. */
-template <class StorageT, class AccumulatorT, class AverageT, bool kIsFloating>
+ * element never changes a NaN. Accumulator: the type in which elements are combined. Factor: the
+ * type in which PURLIN_AVG scales the finished sum (it holds any number of ranks). kFloating: whether
+ * the type is a floating type. */
+template <class StorageT, class AccumulatorT, class FactorT, bool kIsFloating>
 struct DtypeOf {
   using Storage = StorageT;
   using Accumulator = AccumulatorT;
-  using Average = AverageT;
+  using Factor = FactorT;
   static constexpr bool kFloating = kIsFloating;
 };
 
 template <purlin_dtype D>
 struct Dtype;
 template <>
-struct Dtype<PURLIN_I8> : DtypeOf<int8_t, int8_t, int64_t, false> {};
+struct Dtype<PURLIN_I8> : DtypeOf<int8_t, int8_t, int32_t, false> {};
 template <>
-struct Dtype<PURLIN_U8> : DtypeOf<uint8_t, uint8_t, uint64_t, false> {};
+struct Dtype<PURLIN_U8> : DtypeOf<uint8_t, uint8_t, uint32_t, false> {};
 template <>
-struct Dtype<PURLIN_I32> : DtypeOf<int32_t, int32_t, int64_t, false> {};
+struct Dtype<PURLIN_I32> : DtypeOf<int32_t, int32_t, int32_t, false> {};
 template <>
-struct Dtype<PURLIN_U32> : DtypeOf<uint32_t, uint32_t, uint64_t, false> {};
+struct Dtype<PURLIN_U32> : DtypeOf<uint32_t, uint32_t, uint32_t, false> {};
 template <>
 struct Dtype<PURLIN_I64> : DtypeOf<int64_t, int64_t, int64_t, false> {};
 template <>
@@ -44,17 +45,8 @@ struct Dtype<PURLIN_F8E4M3> : DtypeOf<uint8_t, float, float, true> {};
 template <>
 struct Dtype<PURLIN_F8E5M2> : DtypeOf<uint8_t, float, float, true> {};
 
-/* What a reduction of D with O accumulates in. */
-template <purlin_dtype D, purlin_op O>
-struct AccumulatorFor {
-  using Type = typename Dtype<D>::Accumulator;
-};
 template <purlin_dtype D>
-struct AccumulatorFor<D, PURLIN_AVG> {
-  using Type = typename Dtype<D>::Average;
-};
-template <purlin_dtype D, purlin_op O>
-using Accumulator = typename AccumulatorFor<D, O>::Type;
+using Accumulator = typename Dtype<D>::Accumulator;
 
 template <purlin_dtype D>
 using Storage = typename Dtype<D>::Storage;

@@ -13,24 +13,24 @@ namespace purlin::kit {
 /* What an average needs of the number of ranks (at least 1), computed once and not for each
  * element: 1/n rounded to the accumulation type for floating types, n itself for integers. */
 template <purlin_dtype D>
-PURLIN_KIT typename Dtype<D>::Average average_factor(uint32_t nranks) {
-  using Average = typename Dtype<D>::Average;
+PURLIN_KIT typename Dtype<D>::Factor average_factor(uint32_t nranks) {
+  using Factor = typename Dtype<D>::Factor;
   if constexpr (Dtype<D>::kFloating) {
-    return divide(Average{1}, static_cast<Average>(nranks));
+    return divide(Factor{1}, static_cast<Factor>(nranks));
   } else {
-    return static_cast<Average>(nranks);
+    return static_cast<Factor>(nranks);
   }
 }
 
 /* A source as the accumulator's first value or next operand. */
-template <purlin_dtype D, purlin_op O>
-PURLIN_KIT Accumulator<D, O> source(Storage<D> element) {
-  return static_cast<Accumulator<D, O>>(widen<D>(element));
+template <purlin_dtype D>
+PURLIN_KIT Accumulator<D> source(Storage<D> element) {
+  return static_cast<Accumulator<D>>(widen<D>(element));
 }
 
 /* The element that is stored. `factor` is average_factor<D>(n) and matters for PURLIN_AVG only. */
 template <purlin_dtype D, purlin_op O>
-PURLIN_KIT Storage<D> finish(Accumulator<D, O> accumulator, typename Dtype<D>::Average factor) {
+PURLIN_KIT Storage<D> finish(Accumulator<D> accumulator, typename Dtype<D>::Factor factor) {
   if constexpr (O == PURLIN_AVG) {
     if constexpr (Dtype<D>::kFloating) {
       return narrow<D>(multiply(accumulator, factor));

@@ -68,9 +68,9 @@ template <purlin_dtype D, purlin_op O>
 void reduce_elements(const ElementWork& work) {
   const auto factor = average_factor<D>(work.nranks);
   for (uint64_t i = 0; i < work.bytes / sizeof(Storage<D>); ++i) {
-    auto sum = source<D, O>(load_element<Storage<D>>(work.src[0], i));
+    auto sum = source<D>(load_element<Storage<D>>(work.src[0], i));
     for (uint32_t r = 1; r < work.nsrc; ++r) {
-      sum = combine<O>(sum, source<D, O>(load_element<Storage<D>>(work.src[r], i)));
+      sum = combine<O>(sum, source<D>(load_element<Storage<D>>(work.src[r], i)));
     }
     store_everywhere(work, i, finish<D, O>(sum, factor));
   }

@@ -60,18 +60,18 @@ class Accumulators {
 
   PURLIN_KIT_MEMBER void begin(const Words<kBytes>& first) {
     PURLIN_KIT_UNROLL
-    for (int i = 0; i < kElements; ++i) value_[i] = source<D, O>(element_of<D>(first, i));
+    for (int i = 0; i < kElements; ++i) value_[i] = source<D>(element_of<D>(first, i));
   }
 
   PURLIN_KIT_MEMBER void add(const Words<kBytes>& next) {
     PURLIN_KIT_UNROLL
     for (int i = 0; i < kElements; ++i) {
-      value_[i] = combine<O>(value_[i], source<D, O>(element_of<D>(next, i)));
+      value_[i] = combine<O>(value_[i], source<D>(element_of<D>(next, i)));
     }
   }
 
   /* `factor` is average_factor<D>(nranks); used for PURLIN_AVG only. */
-  PURLIN_KIT_MEMBER Words<kBytes> finish(typename Dtype<D>::Average factor) const {
+  PURLIN_KIT_MEMBER Words<kBytes> finish(typename Dtype<D>::Factor factor) const {
     Words<kBytes> out{};
     PURLIN_KIT_UNROLL
     for (int i = 0; i < kElements; ++i)
@@ -80,7 +80,7 @@ class Accumulators {
   }
 
  private:
-  Accumulator<D, O> value_[kElements];
+  Accumulator<D> value_[kElements];
 };
 
 /* Combines sources 0 … n-1, 1 <= n <= kMaxSources. Sources from n on are not looked at. */
