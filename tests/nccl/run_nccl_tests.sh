@@ -28,7 +28,9 @@ preload=$build/lib/libnccl.so.2
 if [[ ${REAL_GPUS:-0} != 1 ]]; then
   preload="$build/tests/nccl/libpurlin_several_devices.so $preload"
   # Loading a kernel when it is first launched waits for the device: kernels of other ranks.
-  export PURLIN_ALLOW_TURNS=${PURLIN_ALLOW_TURNS:-1} CUDA_MODULE_LOADING=EAGER
+  # Streams of several ranks must not meet in one hardware queue, and the program starts the driver
+  # before this library could ask for more of them.
+  export PURLIN_ALLOW_TURNS=${PURLIN_ALLOW_TURNS:-1} CUDA_MODULE_LOADING=EAGER CUDA_DEVICE_MAX_CONNECTIONS=32
 fi
 for file in $preload; do
   [[ -f $file ]] || { echo "run_nccl_tests: $file is missing; build the targets purlin_nccl and test_nccl" >&2; exit 2; }

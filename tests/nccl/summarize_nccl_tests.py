@@ -4,8 +4,9 @@ import os
 import re
 import sys
 
-# A line of results: size, count, type, operation, root, then time, two bandwidths and #wrong, twice.
-_ROW = re.compile(r'^\s+\d+\s+\d+\s+\S+\s+\S+\s+-?\d+((?:\s+\S+){8})\s*$')
+# A line of results: size, count, type, operation (blank for some programs), root, then time, two
+# bandwidths and #wrong, twice.
+_ROW = re.compile(r'^\s+\d+\s+\d+\s+\S+(?:\s+[a-z]\S*)?\s+-?\d+((?:\s+\S+){8})\s*$')
 _OURS = 'purlin (libnccl.so.2)'
 
 

@@ -41,6 +41,11 @@ class Summary(unittest.TestCase):
         self.assertFalse(self.verdict(_HEAD + row('0', '0'))['good'], 'another library')
         self.assertFalse(self.verdict(_OURS + _HEAD + row('0', '0'), status=124)['good'])
 
+    def test_programs_without_an_operation_have_rows_too(self):
+        found = self.verdict(_OURS + _HEAD + row('0', '0').replace('sum', '   '))
+        self.assertEqual((found['good'], found['rows']), (True, 1))
+        self.assertFalse(self.verdict(_OURS + _HEAD + row('2', '0').replace('sum', '   '))['good'])
+
     def test_the_first_error_is_kept(self):
         found = self.verdict(_OURS + 'a: Test NCCL failure common.cu:1\nmore error\n', status=3)
         self.assertEqual(found['first_error'], 'a: Test NCCL failure common.cu:1')

@@ -35,7 +35,7 @@ class CudaWire {
   snac::Control* device_controls() const {
     return reinterpret_cast<snac::Control*>(registered_.device_address());
   }
-  // Ranks on this rank's GPU, itself included.
+  // Ranks that run on this rank's GPU at the same time, itself included.
   unsigned local_ranks() const { return local_ranks_; }
   // Whether 16-byte packets arrive whole between all pairs of ranks: the same answer on every rank.
   bool packets() const { return packets_; }

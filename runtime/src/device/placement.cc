@@ -43,8 +43,9 @@ Result<unsigned> ranks_on_my_device(std::span<const RankPlace> places, int rank,
   for (size_t peer = 0; peer < places.size(); ++peer) {
     const RankPlace& other = places[peer];
     if (!same_device(mine, other)) continue;
-    ++count;
-    if (other.process == mine.process || allow_turns || (mine.mps != 0 && other.mps != 0)) continue;
+    const bool together = other.process == mine.process || (mine.mps != 0 && other.mps != 0);
+    if (together) ++count;
+    if (together || allow_turns) continue;
     return Status(
         PURLIN_UNSUPPORTED,
         fmt::format(

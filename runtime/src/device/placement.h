@@ -21,7 +21,8 @@ static_assert(sizeof(RankPlace) == 32);
 // A random number of this process; another one in every process, also after fork.
 uint64_t process_token();
 
-// Number of ranks (rank itself included) on the device of `rank`.
+// Number of ranks (rank itself included) whose kernels run on the device of `rank` at the same time
+// as its own: what has to be resident together. Ranks that take turns have all of it, each in its turn.
 // PURLIN_UNSUPPORTED: a rank of another process has the same GPU, neither runs under MPS, and
 // `allow_turns` is false: kernels of different processes would take turns of milliseconds. Names
 // both ranks and the GPU's UUID.
