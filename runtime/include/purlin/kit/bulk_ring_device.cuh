@@ -1,12 +1,13 @@
 /* purlin/kit/bulk_ring_device.cuh: bulk copies into one ring of stages of the whole group.
  *
- * Warps: 0 gate, 1 fetches, 2 stores in bulk and announces, the rest process. Every piece of every
+ * Warps: 0 gate, 1 fetches (a lane a source), 2 stores in bulk and announces (one thread: votes would
+ * cost more than they share), the rest process. Every piece of every
  * segment passes through the ring in order:
- *   full[stage]   the fetching thread arrives and the copies bring their bytes
- *   empty[stage]  the processing warps and the storing warp arrive, `processors` + 1 in all
+ *   full[stage]   the fetching warp arrives once and the copies bring their bytes
+ *   empty[stage]  the processing warps and the storing thread arrive, `processors` + 1 in all
  * Plain copies between congruent addresses are stored from the stage that they were loaded into; the
  * processing warps only let them pass. Everything else is read by the processing warps, and the first
- * of them arrives for the storing warp too. All warps thus keep within one round of the ring, which is
+ * of them arrives for the storing thread too. All warps thus keep within one round of the ring, which is
  * what parities can tell apart.
  */
 #ifndef PURLIN_KIT_BULK_RING_DEVICE_CUH
@@ -61,35 +62,64 @@ static __device__ __forceinline__ bool passes(const GrantedSegment& s) {
   return s.congruent != 0 && s.consume == PURLIN_CONSUME_COPY;
 }
 
-/* One thread loads all pieces of all segments. */
+/* One piece after the other of a segment, with what does not change kept in registers: the few
+ * instructions between two bulk copies decide how many CTAs a link needs. */
+struct PieceWalk {
+  Range range;  // of the present piece
+  const uint64_t span;
+  const uint32_t step;
+  uint64_t base = 0;
+
+  __device__ __forceinline__ explicit PieceWalk(const GrantedSegment& s)
+      : range(piece_range(0, s.lead, s.span, s.step)), span(s.span), step(s.step) {}
+  __device__ __forceinline__ void next() {
+    base += step;
+    range = {base, base + step < span ? base + step : span};
+  }
+  /* Piece p, from the first one. */
+  __device__ __forceinline__ void to(uint32_t p) {
+    if (p == 0) return;
+    base = uint64_t{p - 1} * step;
+    next();
+  }
+  __device__ __forceinline__ bool empty() const { return range.begin >= range.end; }
+};
+
+/* A warp loads all pieces of all segments: lane r those of source r. */
 static __device__ __forceinline__ void run_bulk_fetch(const BulkRing& ring) {
   RingPlace place;
   uint64_t issued = 0;
   bool going = true;
-  for (uint64_t i = 0; going && await_grant(ring.sides, i) == Grant::kGo; ++i) {
+  for (uint64_t i = 0; going && warp_awaits_grant(ring.sides, i) == Grant::kGo; ++i) {
     const GrantedSegment& s = segment_at(ring.sides, i);
-    fence_before_bulk_global();
+    const uint32_t pieces = s.pieces, sources = s.sources;
+    const bool mine = ring.lane < sources, congruent = s.congruent != 0;
+    const uint64_t source = mine ? s.source[ring.lane] : 0;
+    const uint32_t slot = ring.lane * s.slot;
+    PieceWalk walk(s);
+    if (mine) fence_before_bulk_global();
 #pragma unroll 1
-    for (uint32_t p = 0; p < s.pieces; ++p) {
+    for (uint32_t p = 0; p < pieces; ++p, walk.next()) {
       // In the first round the parity is that of the phase before the first: complete.
-      going = ring.await(ring.empty(place.stage), place.parity ^ 1);
+      going = ring.warp_awaits(ring.empty(place.stage), place.parity ^ 1);
       if (!going) break;
-      const Range range = piece_range(p, s.lead, s.span, s.step);
-      const uint32_t sources = range.begin < range.end ? s.sources : 0;
-      uint32_t bytes = 0;
+      const Range words = enclosing_words(source, walk.range);
+      const uint32_t bytes = walk.empty() ? 0 : static_cast<uint32_t>(words.end - words.begin);
+      if (ring.lane == 0) {
+        uint32_t all = bytes * sources;
+        if (!congruent && bytes != 0) {
+          all = 0;
 #pragma unroll 1
-      for (uint32_t r = 0; r < sources; ++r) {
-        const Range words = enclosing_words(s.source[r], range);
-        bytes += static_cast<uint32_t>(words.end - words.begin);
+          for (uint32_t r = 0; r < sources; ++r) {
+            const Range its = enclosing_words(s.source[r], walk.range);
+            all += static_cast<uint32_t>(its.end - its.begin);
+          }
+        }
+        arrive_expecting(ring.full(place.stage), all);
       }
-      arrive_expecting(ring.full(place.stage), bytes);
-      uint32_t to = ring.stage_at(place.stage);
-#pragma unroll 1
-      for (uint32_t r = 0; r < sources; ++r, to += s.slot) {
-        const Range words = enclosing_words(s.source[r], range);
-        bulk_load(to, words.begin, static_cast<uint32_t>(words.end - words.begin),
-                  ring.full(place.stage));
-      }
+      // A copy may be done before its bytes are announced: the phase also wants lane 0's arrival.
+      if (mine && bytes != 0)
+        bulk_load(ring.stage_at(place.stage) + slot, words.begin, bytes, ring.full(place.stage));
       place.next(ring.stages);
       ++issued;
     }
@@ -129,7 +159,7 @@ static __device__ __forceinline__ void run_bulk_process(const BulkRing& ring, ui
   }
 }
 
-/* The storing warp: stores plain copies, and announces every segment, in order. */
+/* The storing thread: stores plain copies, and announces every segment, in order. */
 class BulkStore {
  public:
   __device__ __forceinline__ explicit BulkStore(const BulkRing& ring) : ring_(ring) {}
@@ -139,12 +169,12 @@ class BulkStore {
       const Grant grant = go_on();
       if (grant == Grant::kStopped) break;
       // About to wait: free every stage, and leave nothing stored unannounced.
-      if (grant != Grant::kGo) free_stages(0);
+      if (grant != Grant::kGo) free_stages();
       if (next_ != segment_ && (grant != Grant::kGo || oldest_lags())) {
         if (oldest_lags()) await_lagging_writes();
         else await_bulk_writes<0>();
-        if (await_marks(ring_.sides, ring_.processors, ring_.lane, next_) != Grant::kGo) break;
-        announce(ring_.sides, ring_.lane, next_++, ring_.snac);
+        if (!await_movers()) break;
+        announce(ring_.sides, next_++, ring_.snac);
       } else if (grant == Grant::kEnded) {
         break;
       }
@@ -172,77 +202,99 @@ class BulkStore {
   __device__ __forceinline__ bool oldest_lags() const {
     return committed_ - segment_at(ring_.sides, next_).mark >= lag();
   }
+  /* Until all processing warps are past the oldest unannounced segment. False: stopped. */
+  __device__ __forceinline__ bool await_movers() const {
+    for (uint32_t mover = 0; mover < ring_.processors;) {
+      if (acquire_shared(&ring_.sides.stored[mover]) > next_) ++mover;
+      else if (is_stopped(ring_.sides)) return false;
+    }
+    return !is_stopped(ring_.sides);
+  }
 
-  /* One piece, if there is one. kNotYet: nothing can be done before something arrives or is
-   * announced. The same for all lanes. */
+  /* A segment, as far as its pieces have arrived. kNotYet: nothing can be done before something
+   * arrives or is announced. */
   __device__ __forceinline__ Grant go_on() {
     // The processing warps' stores are awaited before the ring goes on: see the note on parities.
     if (left_ && next_ != segment_) return Grant::kNotYet;
     left_ = false;
-    const Grant grant = agree(look_at_grant(ring_.sides, segment_));
+    const Grant grant = look_at_grant(ring_.sides, segment_);
     if (grant != Grant::kGo) return grant;
     const GrantedSegment& s = segment_at(ring_.sides, segment_);
-    if (!passes(s)) {
-      free_stages(0);
-      place_.skip(s.pieces, ring_.stages);
-      left_ = true;
-      end_segment();
-      return Grant::kGo;
-    }
-    if (__all_sync(0xffffffffu, test_mbarrier(ring_.full(place_.stage), place_.parity)) == 0)
-      return agree(is_stopped(ring_.sides) ? Grant::kStopped : Grant::kNotYet);
-    store_piece(s, piece_range(piece_, s.lead, s.span, s.step));
-    ++committed_;
-    ++unfreed_;
-    place_.next(ring_.stages);
-    if (unfreed_ > lag()) {
-      await_lagging_reads();
-      free_stages(lag());
-    }
-    if (++piece_ == s.pieces) end_segment();
+    if (passes(s)) return store_pieces(s);
+    free_stages();
+    place_.skip(s.pieces, ring_.stages);
+    left_ = true;
+    end_segment();
+    return Grant::kGo;
+  }
+
+  /* Leaves early, to be called again, when the oldest segment can be announced. */
+  __device__ __forceinline__ Grant store_pieces(const GrantedSegment& s) {
+    const uint32_t pieces = s.pieces, destinations = s.destinations;
+    const uint64_t first = s.destination[0];
+    PieceWalk walk(s);
+    walk.to(piece_);
+    if (piece_ == 0) fence_before_bulk_global();
+    const bool waits = next_ != segment_;  // a segment, to be announced
+    const uint32_t mark = waits ? segment_at(ring_.sides, next_).mark : 0;
+#pragma unroll 1
+    do {
+      if (!test_mbarrier(ring_.full(place_.stage), place_.parity))
+        return is_stopped(ring_.sides) ? Grant::kStopped : Grant::kNotYet;
+      const uint32_t stage = ring_.stage_at(place_.stage);
+      store_piece(first, stage, walk.range);
+#pragma unroll 1
+      for (uint32_t d = 1; d < destinations; ++d) store_piece(s.destination[d], stage, walk.range);
+      commit_bulk();
+      ++committed_;
+      place_.next(ring_.stages);
+      if (unfreed_ == lag()) {
+        await_lagging_reads();
+        arrive_mbarrier(ring_.empty(place_.behind(lag() + 1, ring_.stages)), 1);
+      } else {
+        ++unfreed_;
+      }
+      if (++piece_ == pieces) {
+        end_segment();
+        return Grant::kGo;
+      }
+      walk.next();
+    } while (!waits || committed_ - mark < lag());
     return Grant::kGo;
   }
 
   __device__ __forceinline__ void end_segment() {
-    __syncwarp();
-    if (ring_.lane == 0) ring_.sides.segments[segment_ % kSegmentsAhead].mark = committed_;
-    __syncwarp();
+    ring_.sides.segments[segment_ % kSegmentsAhead].mark = committed_;
     ++segment_;
     piece_ = 0;
   }
 
-  /* Lane 0 stores the words, the other lanes the bytes around them. */
-  __device__ __forceinline__ void store_piece(const GrantedSegment& s, const Range& range) const {
-    const uint32_t stage = ring_.stage_at(place_.stage);
+  /* Whole words in bulk, the bytes around them one by one. */
+  __device__ __forceinline__ void store_piece(uint64_t to, uint32_t stage, const Range& range) const {
     const uint64_t origin = word_floor(range.begin);
     const uint64_t first = word_ceiling(range.begin);
     const uint64_t last = word_floor(range.end);
-    const uint64_t byte = ring_.lane < 16 ? range.begin + ring_.lane : last + ring_.lane - 16;
-    const bool edge = ring_.lane < 16 ? byte < first && byte < range.end
-                                      : byte < range.end && last >= first;
-    const uint32_t value =
-        edge ? load_shared_byte(stage + static_cast<uint32_t>(byte - origin)) : 0;
-    if (ring_.lane == 0 && piece_ == 0) fence_before_bulk_global();
+    if (first < last)
+      bulk_store(to + first, stage + static_cast<uint32_t>(first - origin),
+                 static_cast<uint32_t>(last - first));
+    store_bytes(to, stage, origin, {range.begin, first < range.end ? first : range.end});
+    if (last >= first) store_bytes(to, stage, origin, {last, range.end});
+  }
+  static __device__ __forceinline__ void store_bytes(uint64_t to, uint32_t stage, uint64_t origin,
+                                                     const Range& range) {
 #pragma unroll 1
-    for (uint32_t d = 0; d < s.destinations; ++d) {
-      const uint64_t to = s.destination[d];
-      if (edge) *reinterpret_cast<uint8_t*>(to + byte) = static_cast<uint8_t>(value);
-      if (ring_.lane == 0 && first < last)
-        bulk_store(to + first, stage + static_cast<uint32_t>(first - origin),
-                   static_cast<uint32_t>(last - first));
-    }
-    if (ring_.lane == 0) commit_bulk();
+    for (uint64_t byte = range.begin; byte < range.end; ++byte)
+      *reinterpret_cast<uint8_t*>(to + byte) =
+          static_cast<uint8_t>(load_shared_byte(stage + static_cast<uint32_t>(byte - origin)));
   }
 
-  /* Frees the oldest stages but `kept`, whose groups have read them. They lie right behind the place. */
-  __device__ __forceinline__ void free_stages(uint32_t kept) {
+  /* Frees all stages, which lie right behind the place, once their groups have read them. */
+  __device__ __forceinline__ void free_stages() {
     if (unfreed_ == 0) return;
-    if (kept == 0) await_bulk_reads<0>();
-    __syncwarp();
+    await_bulk_reads<0>();
 #pragma unroll 1
-    for (; unfreed_ > kept; --unfreed_) {
-      if (ring_.lane == 0) arrive_mbarrier(ring_.empty(place_.behind(unfreed_, ring_.stages)), 1);
-    }
+    for (; unfreed_ != 0; --unfreed_)
+      arrive_mbarrier(ring_.empty(place_.behind(unfreed_, ring_.stages)), 1);
   }
 
   const BulkRing& ring_;
@@ -251,7 +303,7 @@ class BulkStore {
   uint64_t next_ = 0;       // to be announced
   uint32_t piece_ = 0;      // of segment_
   uint32_t committed_ = 0;  // groups, one a piece; wraps
-  uint32_t unfreed_ = 0;    // of the last groups, those whose stages are not free again
+  uint32_t unfreed_ = 0;    // of the last groups, those whose stages are not free again; at most lag()
   bool left_ = false;       // the last segment was left to the processing warps
 };
 
@@ -274,9 +326,9 @@ static __device__ __forceinline__ void run_bulk_ring(const purlin_group& group, 
   if (warp == 0) {
     if (ring.lane == 0) run_gate(ring.sides, snac, Cutting{ring.stage_bytes, kBulkGranule});
   } else if (warp == 1) {
-    if (ring.lane == 0) run_bulk_fetch(ring);
+    run_bulk_fetch(ring);
   } else if (warp == 2) {
-    BulkStore(ring).run();
+    if (ring.lane == 0) BulkStore(ring).run();
   } else {
     run_bulk_process<kAdjacent>(ring, warp - kBulkHelpers);
   }

@@ -181,20 +181,19 @@ static __device__ __forceinline__ Grant await_marks(const Sides& sides, uint32_t
   }
 }
 
-/* done for segment `index`, whose stores are visible to the calling warp. */
-static __device__ __forceinline__ void announce(Sides& sides, uint32_t lane, uint64_t index, void* snac) {
-  __syncwarp();
-  if (lane == 0) {
-    purlin_snac_done_d1(snac, index);
-    release_shared(&sides.announced, index + 1);
-  }
+/* done for segment `index`, whose stores are visible to the calling thread. */
+static __device__ __forceinline__ void announce(Sides& sides, uint64_t index, void* snac) {
+  purlin_snac_done_d1(snac, index);
+  release_shared(&sides.announced, index + 1);
 }
 
 /* The announcer of movers that store with ordinary instructions: one warp. */
 static __device__ __forceinline__ void run_announcer(Sides& sides, uint32_t movers, uint32_t lane,
                                                      void* snac) {
-  for (uint64_t i = 0; await_marks(sides, movers, lane, i) == Grant::kGo; ++i)
-    announce(sides, lane, i, snac);
+  for (uint64_t i = 0; await_marks(sides, movers, lane, i) == Grant::kGo; ++i) {
+    __syncwarp();
+    if (lane == 0) announce(sides, i, snac);
+  }
 }
 
 }  // namespace purlin::kit
