@@ -27,24 +27,21 @@ Done CudaDriver::load() {
         fmt::format("there is no CUDA driver: {}; install one, or measure ranks in host "
                     "memory with --device host",
                     dlerror())};
-  using GetProcAddress = int (*)(const char*, void**, int, unsigned long long, int*);
-  const auto get = reinterpret_cast<GetProcAddress>(dlsym(handle, "cuGetProcAddress_v2"));
-  const auto find = [&](auto& slot, const char* symbol) {
-    void* address = nullptr;
-    int status = 0;
-    if (!get || get(symbol, &address, kVersion, 0, &status) != 0) address = nullptr;
-    slot = reinterpret_cast<std::decay_t<decltype(slot)>>(address);
+  get_address_ =
+      reinterpret_cast<decltype(get_address_)>(dlsym(handle, "cuGetProcAddress_v2"));
+  const auto set = [&](auto& slot, const char* symbol) {
+    slot = reinterpret_cast<std::decay_t<decltype(slot)>>(find(symbol));
     return slot != nullptr;
   };
 #define CALL(name, symbol, parameters)                                                  \
-  if (!find(name, #symbol))                                                             \
+  if (!set(name, #symbol))                                                              \
     return Error{                                                                       \
         fmt::format("{} has no {}: the driver is too old; update it, or measure ranks " \
                     "in host memory with --device host",                                \
                     library, #symbol)};
   PURLIN_TOOLS_CUDA_CALLS(CALL)
 #undef CALL
-  find(error_name_, "cuGetErrorName");
+  set(error_name_, "cuGetErrorName");
   // Streams of several ranks on one GPU must not share a hardware queue; read when the driver
   // starts.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
@@ -55,6 +52,13 @@ Done CudaDriver::load() {
         "the CUDA driver sees no GPU; check CUDA_VISIBLE_DEVICES, or measure ranks in host "
         "memory with --device host"};
   return done();
+}
+
+void* CudaDriver::find(const char* symbol) const {
+  void* address = nullptr;
+  int status = 0;
+  if (!get_address_ || get_address_(symbol, &address, kVersion, 0, &status) != 0) return nullptr;
+  return address;
 }
 
 Done CudaDriver::check(const char* what, int code) const {

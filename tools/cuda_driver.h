@@ -55,11 +55,14 @@ class CudaDriver {
   PURLIN_TOOLS_CUDA_CALLS(CALL)
 #undef CALL
   Done check(const char* what, int code) const;
+  // Another call, as of CUDA 12.4; null if the driver has none of that name.
+  void* find(const char* symbol) const;
 
  private:
   CudaDriver() = default;
   Done load();
 
+  int (*get_address_)(const char*, void**, int, unsigned long long, int*) = nullptr;
   int (*error_name_)(int code, const char** name) = nullptr;
   int devices_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tools/exit_codes.h"
+#include "tools/perf_atom_command.h"
 #include "tools/perf_options.h"
 #include "tools/perf_session.h"
 
@@ -72,7 +73,7 @@ void run(const PerfArguments& given) {
 void add_perf_command(CLI::App& app) {
   CLI::App* perf = app.add_subcommand("perf", "Time a collective and check its results");
   auto given = std::make_shared<PerfArguments>();
-  perf->add_option("collective", given->collective, "What to run")->required();
+  perf->add_option("collective", given->collective, "What to run; or atom, see perf atom --help");
   perf->add_option("-n,--ranks", given->ranks,
                    "Ranks, a thread each (4); under a launcher it decides");
   perf->add_option("-b,--begin", given->begin, "First size (1KiB)");
@@ -109,7 +110,10 @@ void add_perf_command(CLI::App& app) {
   perf->add_option("--json", given->json, "Write figures to this file; - is standard output");
   perf->add_flag("--progress", given->progress, "Show progress even without a terminal");
   perf->footer(kExamples);
-  perf->callback([given] { run(*given); });
+  add_perf_atom_command(*perf);
+  perf->callback([perf, given] {
+    if (perf->get_subcommands().empty()) run(*given);
+  });
 }
 
 }  // namespace purlin::tools

@@ -343,6 +343,47 @@ typedef struct purlin_prelink_options {
 } purlin_prelink_options;
 PURLIN_API purlin_status purlin_prelink(const purlin_prelink_options* options, char** json);
 
+/* ---- Direct use ------------------------------------------------------------------------------ */
+
+/* An application's own kernels, linked with the Atom that serves a device (purlin/device.cuh). Zeros
+ * and nulls leave the choice to the policy and the Atom. */
+typedef struct purlin_kernel_request {
+  size_t struct_size;
+  const char* device;      /* "sm_90"; need not be there */
+  const char* policy_path; /* NULL: found by search for that device */
+  const char* atom;        /* NULL: the one that the policy chooses */
+  const struct purlin_atom_image* images; /* of the kernels; the one that fits the device best is taken */
+  uint64_t image_count;
+  const char* const* kernels; /* names that the program must have */
+  uint64_t kernel_count;
+  int reduces;             /* 0: segments copy; otherwise they combine dtype with op */
+  int dtype;
+  int op;
+  uint32_t nranks;         /* the constant nranks: 1 to 16; what PURLIN_AVG divides by */
+  uint32_t stages;         /* of the Atom's pipeline */
+  uint32_t stage_bytes;
+  uint32_t threads;        /* of a CTA */
+} purlin_kernel_request;
+
+/* A finished program for cuModuleLoadData or cuLibraryLoadData, and how to launch its kernels. */
+typedef struct purlin_kernel {
+  size_t struct_size;
+  const void* cubin; /* owned by this object */
+  uint64_t cubin_bytes;
+  uint32_t threads;      /* of a CTA */
+  uint32_t shared_bytes; /* dynamic; beyond 48 KiB the kernel's attribute must be raised */
+  uint32_t stages;
+  uint32_t stage_bytes;
+  const char* atom; /* its name */
+} purlin_kernel;
+
+/* Made once a process and, through the disk cache, once a machine. *out is freed with
+ * purlin_free_kernel. PURLIN_INVALID_ARGUMENT says which field; PURLIN_POLICY_ERROR,
+ * PURLIN_PLUGIN_ERROR (no such Atom, or it cannot do this) and PURLIN_LINK_ERROR as for communicators.
+ * Needs neither a device nor a driver. Thread-safe. */
+PURLIN_API purlin_status purlin_link_kernel(const purlin_kernel_request* request, purlin_kernel** out);
+PURLIN_API void purlin_free_kernel(purlin_kernel* kernel);
+
 #ifdef __cplusplus
 }
 #endif
