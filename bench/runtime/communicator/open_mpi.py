@@ -114,9 +114,9 @@ def text(about, rows):
             'f32, sum, ranks as processes; microseconds of one call, calls back to back. How it is measured:\n'
             '`bench/runtime/communicator/open_mpi.py`. Ratios above 1 mean that Purlin is faster than both '
             'settings of Open MPI, each beside it in the same processes.\n\n'
-            'Inputs change from block to block, not from call to call: where Open MPI copies straight from the '
-            'peer, it reads\nlines that its own cache still holds, which favours it in all_gather from 64 KiB to '
-            '2 MiB. The load below is that\nof other work on the same cores; large ratios of all_reduce owe '
+            'Inputs change from block to block, not from call to call: where input is copied straight from the '
+            'peer, as both do in\nall_gather from some KiB to some MiB, its lines are still in the reader\'s cache. '
+            'The load below is that\nof other work on the same cores; large ratios of all_reduce owe '
             'something to it.\n\n' +
             '\n'.join('* {}: {}'.format(key, value) for key, value in about.items()) +
             '\n\n| ranks | collective | sizes | geometric mean of the ratios |\n|---|---|---|---|\n' + summary +
