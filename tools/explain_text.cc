@@ -66,9 +66,11 @@ std::string what_runs(const json& answer) {
   add_row(rows, "program", text_at(answer, "program"));
   const json& nvls = list_or_object(answer, "nvls");
   const bool allowed = nvls.empty() || nvls.value("allowed", false);
-  if (!nvls.empty() && !(allowed && text_at(answer, "device") == "host"))
+  const bool used = !nvls.empty() && nvls.value("used", false);
+  if (!nvls.empty() && (!allowed || used || text_at(answer, "device") != "host"))
     add_row(rows, "NVLS",
-            fmt::format("{}: {}", allowed ? "allowed" : "off", text_at(nvls, "decided_by")));
+            fmt::format("{}: {}", !allowed ? "off" : used ? "used" : "not used",
+                        text_at(nvls, "decided_by")));
   return rows.empty() ? "" : "What will run\n" + columns(rows, 2) + "\n";
 }
 

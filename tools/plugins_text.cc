@@ -118,12 +118,15 @@ std::string folders_part(const json& answer) {
 std::string nvls_part(const json& answer) {
   const json& nvls = list_or_object(answer, "nvls");
   const bool host = text_at(list_or_object(answer, "device"), "kind") == "host";
-  if (nvls.empty() || (host && nvls.value("allowed", false))) return "";
-  return "\n" +
-         flow("Reduction in the switch (NVLS): ",
-              fmt::format("{}, decided by {}", nvls.value("allowed", false) ? "allowed" : "off",
-                          text_at(nvls, "decided_by")),
-              2);
+  const bool allowed = !nvls.empty() && nvls.value("allowed", false);
+  const bool used = !nvls.empty() && nvls.value("used", false);
+  if (nvls.empty() || (host && allowed && !used)) return "";
+  const std::string by = text_at(nvls, "decided_by");
+  return "\n" + flow("Reduction in the switch (NVLS): ",
+                     !allowed ? fmt::format("off, decided by {}", by)
+                     : used   ? fmt::format("used, decided by {}", by)
+                              : fmt::format("not used: {}", by),
+                     2);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ struct FakeSetup {
   int sync_domains = 4;
   bool legacy_handles = true;
   uint64_t memory_bytes = uint64_t{1} << 30;  // limit of what mem_create and mem_alloc give out
+  int multicast_slots = 128;  // objects that the switch holds at once, over all devices
   std::string hidden_call;                    // a call this driver does not have
   uint64_t parameter_bytes = 0;  // size of a kernel's first parameter, kept by captures
 };
@@ -48,6 +49,7 @@ struct FakeLaunch {
 // Objects alive in the driver; a test compares before and after.
 struct FakeLive {
   int handles = 0, mappings = 0, ranges = 0, plain = 0, pinned = 0, openings = 0;
+  int multicast = 0;  // objects, each a slot of the switch
   int streams = 0, events = 0, libraries = 0, contexts = 0, graph_nodes = 0;
   bool operator==(const FakeLive&) const = default;
 };

@@ -22,6 +22,7 @@ purlin_device_facts device_of(uint32_t cc) {
                                  : cc == 80                  ? 163u << 10
                                  : cc == 90 || cc / 10 == 10 ? 227u << 10
                                                              : 99u << 10;
+  facts.multicast = cc == 90 || cc / 10 == 10 ? 1 : 0;
   facts.memory_bytes = 16ull << 30;
   facts.name = "a device";
   return facts;
@@ -39,7 +40,8 @@ TEST_CASE("every CUDA plugin is accepted, and fits the devices that it is for wi
   const struct {
     const char* name;
     uint32_t oldest;
-  } plugins[] = {{"generic", 75}, {"ampere", 80}, {"hopper", 90}, {"blackwell", 100}};
+  } plugins[] = {{"generic", 75}, {"ampere", 80}, {"hopper", 90}, {"blackwell", 100}, {"nvls", 90},
+                 {"nvls-blackwell", 100}};
   for (const auto& p : plugins) {
     CAPTURE(p.name);
     const plugin::Judged judged = judge(p.name);
@@ -56,7 +58,8 @@ TEST_CASE("every CUDA plugin is accepted, and fits the devices that it is for wi
 
 TEST_CASE("each plugin carries one core image and a fragment for every dtype") {
   if (!have_device_code()) return;
-  for (const char* name : {"generic", "ampere", "hopper", "blackwell"}) {
+  for (const char* name :
+       {"generic", "ampere", "hopper", "blackwell", "nvls", "nvls-blackwell"}) {
     CAPTURE(name);
     uint32_t cores = 0;
     uint32_t dtypes = 0;

@@ -1,7 +1,8 @@
 # The plugins themselves are linked, as a user would have them.
 if(PURLIN_HAVE_CUDA)
   target_compile_definitions(${name} PRIVATE PURLIN_HAVE_CUDA)
-  add_dependencies(${name} atom-generic atom-ampere atom-hopper atom-blackwell)
+  add_dependencies(${name} atom-generic atom-ampere atom-hopper atom-blackwell atom-nvls
+    atom-nvls-blackwell)
 endif()
 target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
 # What machine code is looked at for is shared with the linker's own tests.

@@ -179,10 +179,16 @@ TEST_CASE("NVLS is told of where it is off or might serve") {
   answer["nvls"] = {{"allowed", true}, {"decided_by", "no variable"}};
   CHECK_FALSE(has(explain_text(answer), "NVLS"));
   answer["device"] = "sm_90";
-  CHECK(has(explain_text(answer), "NVLS  allowed: no variable"));
+  CHECK(has(explain_text(answer), "NVLS  not used: no variable"));
+  answer["nvls"] = {{"allowed", true}, {"used", true}, {"decided_by", "a.yaml:3:12"}};
+  answer["device"] = "host";
+  CHECK(has(explain_text(answer), "NVLS  used: a.yaml:3:12"));
   json plugins = plugins_answer();
   plugins["nvls"] = {{"allowed", false}, {"decided_by", "PURLIN_NVLS=0"}};
   CHECK(has(plugins_text(plugins), "(NVLS): off, decided by PURLIN_NVLS=0"));
+  plugins["device"]["kind"] = "cuda";
+  plugins["nvls"] = {{"allowed", true}, {"used", false}, {"decided_by", "nobody asks"}};
+  CHECK(has(plugins_text(plugins), "(NVLS): not used: nobody asks"));
 }
 
 TEST_CASE("explain: an answer with less in it gives less text") {

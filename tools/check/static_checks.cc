@@ -118,12 +118,11 @@ Finding check_capabilities(const Subject& subject) {
   if ((capabilities & ~kKnown) != 0)
     return failed(
         fmt::format("unknown capability bits {:#x} are declared", capabilities & ~kKnown));
-  if (((capabilities & PURLIN_CAP_REDUCE) != 0) != reduces)
+  const bool declared = (capabilities & (PURLIN_CAP_REDUCE | PURLIN_CAP_SWITCH_REDUCE)) != 0;
+  if (declared != reduces)
     return failed(reduces ? "the limits name operations, but REDUCE is not declared"
                           : "REDUCE is declared, but the limits name no operation");
-  if (subject.host() && (capabilities & kSwitch) != 0)
-    return failed("a host Atom declares reduction or stores in the switch");
-  return passed(4);
+  return passed(3);
 }
 
 }  // namespace purlin::tools::check

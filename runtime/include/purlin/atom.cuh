@@ -11,7 +11,8 @@
  *   kit/memory_device.cuh   packets, flags, 16-byte accesses
  *
  * Pipelines: kit/direct_device.cuh (registers), kit/warp_ring_device.cuh (a ring of stages for each
- * warp), kit/bulk_ring_device.cuh (bulk copies into a ring of the whole group).
+ * warp), kit/bulk_ring_device.cuh (bulk copies into a ring of the whole group). Apart from them
+ * kit/switch_device.cuh (multicast addresses), for Atoms of the switch; sm_90 and newer.
  *
  * Rules. Everything is `static __device__`, so parts built for different architectures link. A group
  * is whole warps and need not be the whole CTA: no __syncthreads, no static shared memory; barriers

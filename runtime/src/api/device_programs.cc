@@ -5,6 +5,7 @@
 #include <set>
 
 #include "communicator/policy_programs.h"
+#include "communicator/switch_side.h"
 #include "plugin/choice.h"
 #include "plugin/fit.h"
 #include "plugin/from_policy.h"
@@ -33,12 +34,12 @@ Status check_query(const DeviceProgramsQuery& query, const purlin_device_facts& 
   return {};
 }
 
-Result<plugin::BoundAtom> bind(const policy::Policy& policy, const purlin_device_facts& facts,
+Result<plugin::BoundAtom> bind(const policy::Policy& policy, const plugin::Catalogue& catalogue,
                                int most_ranks) {
   plugin::Need need;
   need.capabilities |= PURLIN_CAP_REDUCE;
   need.sources = static_cast<uint32_t>(most_ranks);
-  auto atom = plugin::choose(plugin::discover(plugin::selection_from(policy), facts), need);
+  auto atom = plugin::choose(catalogue, need);
   if (!atom) return atom.status();
   policy::Bound bound;
   bound.limits = atom->descriptor->limits;
@@ -60,7 +61,8 @@ Result<DevicePrograms> device_programs(const DeviceProgramsQuery& query) {
   if (!found) return found.status();
   const int fewest = query.nranks != 0 ? query.nranks : kFewestRanks;
   const int most = query.nranks != 0 ? query.nranks : kUsualRanks;
-  const auto atom = bind(found->policy, *facts, most);
+  const auto catalogue = plugin::discover(plugin::selection_from(found->policy), *facts);
+  const auto atom = bind(found->policy, catalogue, most);
   if (!atom) return atom.status();
   const auto images = plugin::images_of(*atom->descriptor);
   if (!images) return images.status();
@@ -68,13 +70,20 @@ Result<DevicePrograms> device_programs(const DeviceProgramsQuery& query) {
   DevicePrograms out{{}, found->policy.name, atom->descriptor->name};
   std::set<Digest> seen;
   for (int n = fewest; n <= most; ++n) {
-    const policy::ChoiceTable choices(
-        found->policy, n,
-        std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no Atom with a switch path is bound"));
+    const SwitchSide switched = find_switch(found->policy, catalogue, n);
+    const policy::ChoiceTable choices(found->policy, n, switched.for_table());
+    std::vector<DeviceImage> switch_images;
+    if (switched.serves()) {
+      auto own = plugin::images_of(*switched.atom.descriptor);
+      if (!own) return own.status();
+      switch_images = *std::move(own);
+    }
     for (const ProgramNeed& need :
-         programs_of(found->policy, choices, *atom->descriptor->limits, n)) {
-      auto made = protocol_request(need.kernel, need.constants,
-                                   facts->cc_major * 10 + facts->cc_minor, *images);
+         programs_of(found->policy, choices, *atom->descriptor->limits, n,
+                     switched.serves() ? switched.atom.descriptor->limits : nullptr)) {
+      auto made = protocol_request(
+          need.kernel, need.constants, facts->cc_major * 10 + facts->cc_minor,
+          need.kernel == ProtocolKernel::kSwitch ? switch_images : *images);
       if (!made) return made.status();
       if (seen.insert(program_digest(*made)).second) out.requests.push_back(*std::move(made));
     }

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "communicator/element.h"
 #include "communicator/explain_notes.h"
 #include "communicator/plan_text.h"
 #include "communicator/prepare.h"
+#include "communicator/switch_side.h"
 #include "communicator/wire_config.h"
 #include "plugin/choice.h"
 #include "plugin/from_policy.h"
@@ -59,9 +62,39 @@ Result<plugin::BoundAtom> atom_for(const Parts& parts, const purlin_query& query
   return plugin::choose(parts.catalogue, need);
 }
 
-ordered_json nvls_json() {
+SwitchSide switch_for(const Parts& parts, int nranks, const Communicator* comm) {
+  return comm != nullptr ? comm->switch_side()
+                         : find_switch(parts.found.policy, parts.catalogue, nranks);
+}
+
+// `decided_by`: what made it so, unless a variable says off.
+ordered_json nvls_json(bool used, const std::string& decided_by) {
   const auto off = policy::nvls_off_switch(policy::process_environment());
-  return {{"allowed", !off.has_value()}, {"decided_by", off ? *off : "no variable says off"}};
+  return {{"allowed", !off.has_value()}, {"used", used}, {"decided_by", off ? *off : decided_by}};
+}
+
+// Of one call: its reduction as asked for, and why the switch cannot have it where it was asked for.
+ordered_json nvls_json(const policy::Choice& choice) {
+  const bool used = choice.path.value == PURLIN_PATH_SWITCH;
+  const auto& from = used ? choice.path.origin : choice.reduction.origin;
+  return nvls_json(used, !used && !choice.notes.empty()
+                             ? choice.notes.front()
+                             : fmt::format("reduction {}, said by {}",
+                                           policy::word(choice.reduction.value), from.text()));
+}
+
+std::string path_text(const Launch& launch) {
+  if (launch.switched) return "switch";
+  if (launch.packets && launch.chunks) return "latency for small pairs, throughput for the others";
+  return launch.packets ? "latency" : "throughput";
+}
+
+std::string path_reason(const policy::Policy& policy, const policy::Choice& choice,
+                        const policy::Query& asked) {
+  if (choice.path.value == PURLIN_PATH_SWITCH)
+    return fmt::format("NVLS, asked for by {}", choice.path.origin.text());
+  const auto& crossover = policy.crossover.at(asked.collective, asked.nranks, asked.bytes);
+  return fmt::format("crossover {} bytes, said by {}", crossover.value, crossover.origin.text());
 }
 
 template <class T>
@@ -140,7 +173,7 @@ Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::P
                                         const purlin_atom_descriptor& atom, int nranks) {
   WireFacts wire;
   wire.direct = atom.kind == PURLIN_ATOM_HOST;
-  wire.limits = atom.limits;
+  wire.limits = wire.switch_limits = atom.limits;
   if (atom.kind == PURLIN_ATOM_CUDA) wire.least_chunks = kGpuChunks;
   wire.config = wire_config(policy, nranks, choice.path.value == PURLIN_PATH_SWITCH);
   wire.map = snac::map_wire(wire.config);
@@ -177,8 +210,16 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
   asked.nranks = query.nranks;
   asked.bytes = query.bytes;
   asked.reduction = static_cast<purlin_reduction>(query.reduction);
+  const SwitchSide switched = switch_for(*parts, query.nranks, comm);
+  asked.switch_refusal = switched.refusal_of(asked.collective, query.dtype, query.op);
   auto choice = policy::choose(policy, asked);
   if (!choice) return choice.status();
+  if (choice->path.value == PURLIN_PATH_SWITCH) {
+    atom = switched.atom;
+    if (choice->reduction.value == PURLIN_REDUCTION_NVLS)
+      choice->notes.push_back("the switch adds in an order of its own: bits may differ from call to "
+                              "call; only SCORE promises the same");
+  }
   std::vector<uint64_t> counts;
   auto launches =
       prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor, query.nranks);
@@ -195,14 +236,8 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
     answer["op"] = policy::word(static_cast<purlin_op>(query.op));
   answer["device"] = parts->device;
   answer["policy"] = {{"file", policy.name}, {"searched", policy::to_json(parts->found.trace)}};
-  const bool packets = (*launches)[0].packets;
-  const bool chunks = (*launches)[0].chunks;
-  answer["path"] = packets && chunks ? "latency for small pairs, throughput for the others"
-                   : packets         ? "latency"
-                                     : "throughput";
-  const auto& crossover = policy.crossover.at(asked.collective, query.nranks, query.bytes);
-  answer["path_reason"] = fmt::format("crossover {} bytes, said by {}", crossover.value,
-                                      crossover.origin.text());
+  answer["path"] = path_text((*launches)[0]);
+  answer["path_reason"] = path_reason(policy, *choice, asked);
   answer["atom"] = {{"name", atom->descriptor->name},
                     {"version", atom->descriptor->version},
                     {"path", atom->path.string()},
@@ -211,7 +246,7 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
   answer["reduction"] = policy::word(choice->reduction.value);
   answer["plan"] = plan_json(*launches);
   answer["settings"] = settings_json(policy, *choice);
-  answer["nvls"] = nvls_json();
+  answer["nvls"] = nvls_json(*choice);
   answer["checks"] = ordered_json::array(
       {fmt::format("packets of this communicator hold {} bytes for one peer, chunk staging {} bytes",
                    snac::packet_capacity((*launches)[0].params.map, (*launches)[0].transformation),
@@ -230,7 +265,12 @@ Result<ordered_json> explain_plugins(const purlin_query& query, const Communicat
   if (!parts) return parts.status();
   ordered_json answer = plugin::catalogue_json(parts->catalogue);
   answer["policy"] = parts->found.policy.name;
-  answer["nvls"] = nvls_json();
+  const SwitchSide switched = switch_for(*parts, std::max(query.nranks, 2), comm);
+  answer["nvls"] = nvls_json(
+      switched.serves(), switched.serves()
+                             ? fmt::format("the policy, which asks for it; Atom {} serves",
+                                           switched.atom.descriptor->name)
+                             : switched.refusal);
   return answer;
 }
 

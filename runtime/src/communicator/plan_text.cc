@@ -71,6 +71,36 @@ void direct_steps(const Launch& launch, ordered_json* steps) {
                         "", 0));
 }
 
+void switch_steps(const Launch& launch, ordered_json* steps) {
+  const snac::CallParams& p = launch.params;
+  const snac::Form& form = launch.form;
+  const auto chunks = fmt::format("copy chunks of up to {} bytes", p.geometry.chunk_bytes());
+  if (!form.reduces) {
+    steps->push_back(step("stage", chunks + "; the switch stores them on every rank", "own input",
+                          "all replicas", p.own.bytes));
+    steps->push_back(step("notify", "raise a flag at each peer (release)", "", "", 0));
+    steps->push_back(step("consume", "wait for the flag (acquire); copy what each rank sent to its place",
+                          "own replica", "own output", 0));
+    return;
+  }
+  uint64_t staged = 0;
+  for (uint32_t r = 0; r < p.nranks; ++r) staged += p.send[0][r].bytes;
+  const uint64_t own = p.send[0][p.rank].bytes;
+  steps->push_back(step("stage", chunks, "own input", "own replica", staged));
+  steps->push_back(step("notify", "raise a flag at the rank that a chunk is for (release)", "", "", 0));
+  const std::string load =
+      "wait for all ranks' flags; load what the switch combines of them, in an order of its own";
+  if (form.steps == 1) {
+    steps->push_back(step("consume", load, "all replicas", "own output", own));
+    return;
+  }
+  steps->push_back(step("consume", load + "; store it through the switch on every rank",
+                        "all replicas", "all replicas", own));
+  steps->push_back(step("notify", "raise a flag at each rank", "", "", 0));
+  steps->push_back(step("consume", "wait for the flag; copy each rank's result to its place",
+                        "own replica", "own output", 0));
+}
+
 ordered_json moves(const snac::CallParams& p, const char* peer_key, bool sends) {
   ordered_json list = ordered_json::array();
   for (int s = 0; s < 2; ++s) {
@@ -88,14 +118,17 @@ ordered_json moves(const snac::CallParams& p, const char* peer_key, bool sends) 
 
 ordered_json plan_json(const std::vector<Launch>& launches) {
   ordered_json steps = ordered_json::array();
+  if (launches[0].switched) switch_steps(launches[0], &steps);
   if (launches[0].packets) packet_steps(launches[0], &steps);
   if (launches[0].direct) direct_steps(launches[0], &steps);
   else if (launches[0].chunks) chunk_steps(launches[0], &steps);
   ordered_json ranks = ordered_json::array();
+  // Through the switch no rank sends to another one.
   for (const Launch& launch : launches)
-    ranks.push_back({{"rank", launch.params.rank},
-                     {"sends", moves(launch.params, "to", true)},
-                     {"receives", moves(launch.params, "from", false)}});
+    if (!launch.switched)
+      ranks.push_back({{"rank", launch.params.rank},
+                       {"sends", moves(launch.params, "to", true)},
+                       {"receives", moves(launch.params, "from", false)}});
   return {{"steps", steps}, {"per_rank", ranks}};
 }
 

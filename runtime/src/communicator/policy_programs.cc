@@ -94,12 +94,18 @@ std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
                                      const purlin_atom_limits& limits, int nranks,
                                      const purlin_atom_limits* switch_limits) {
   Listing listing(policy, limits, nranks, switch_limits);
-  for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
-    if (!is_planned(c)) continue;
-    const auto collective = static_cast<purlin_collective>(c);
-    for (const auto& entry : choices.entries(collective))
-      if (entry.choice) listing.add(collective, *entry.choice);
-  }
+  const auto add_all = [&](const policy::ChoiceTable& table) {
+    for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {
+      if (!is_planned(c)) continue;
+      const auto collective = static_cast<purlin_collective>(c);
+      for (const auto& entry : table.entries(collective))
+        if (entry.choice) listing.add(collective, *entry.choice);
+    }
+  };
+  add_all(choices);
+  if (switch_limits != nullptr)
+    add_all(policy::ChoiceTable(
+        policy, nranks, std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "it cannot do that")));
   if (std::any_of(policy.programs.begin(), policy.programs.end(),
                   [](const auto& one) { return one.kind == policy::ProgramKind::kCopy; }))
     listing.add_messages();

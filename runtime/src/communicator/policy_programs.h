@@ -11,7 +11,7 @@ namespace purlin {
 // Every program that a call without wishes of its own may launch at `nranks` ranks: each collective at
 // each size that the policy tells apart; reducing ones for the types and operations of the policy's
 // `programs`. No two are equal. Custom transformations are not among them. `switch_limits` are of the
-// Atom of the switch where a choice uses it.
+// Atom of the switch where a choice uses it: what that Atom cannot do is then listed for the other one.
 std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
                                      const policy::ChoiceTable& choices,
                                      const purlin_atom_limits& limits, int nranks,

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "device/context_scope.h"
 
@@ -79,6 +80,15 @@ Result<std::unique_ptr<MulticastApi>> open_multicast(const CudaDevice& device) {
 SwitchMemory::Handle::~Handle() {
   if (value != 0) static_cast<void>(api.mem_release(value));
 }
+
+SwitchMemory::SwitchMemory(SwitchMemory&& other) noexcept
+    : device_(std::move(other.device_)),
+      multicast_(std::move(other.multicast_)),
+      bytes_(other.bytes_),
+      own_(std::move(other.own_)),
+      object_(std::move(other.object_)),
+      bound_(std::exchange(other.bound_, false)),
+      view_(std::move(other.view_)) {}
 
 SwitchMemory::~SwitchMemory() {
   if (!bound_) return;

@@ -23,7 +23,7 @@ class SwitchMemory {
   // driver's error, PURLIN_OUT_OF_MEMORY where the switch has no slot left.
   static Result<SwitchMemory> create(std::shared_ptr<const CudaDevice> device, uint64_t bytes,
                                      Rendezvous& rendezvous);
-  SwitchMemory(SwitchMemory&&) noexcept = default;
+  SwitchMemory(SwitchMemory&& other) noexcept;
   SwitchMemory& operator=(SwitchMemory&&) = delete;
   ~SwitchMemory();
 

@@ -20,8 +20,8 @@ std::string refusal_for(const policy::Policy& policy, const plugin::Catalogue& c
     return fmt::format("{} turns it off, whatever the policy says", *off);
   if (nranks < 2) return "one rank alone has nothing for a switch to add";
   if (!asks_for_switch(policy, nranks))
-    return "this communicator is made without it, since neither its policy nor PURLIN_REDUCTION asks "
-           "for NVLS anywhere; name nvls in a row of `reduction`";
+    return "neither the policy nor PURLIN_REDUCTION asks for NVLS anywhere, so communicators are made "
+           "without it; name nvls in a row of `reduction`";
   plugin::Need need;
   need.capabilities |= PURLIN_CAP_SWITCH_REDUCE | PURLIN_CAP_SWITCH_STORE;
   auto bound = plugin::choose(catalogue, need);
@@ -32,7 +32,9 @@ std::string refusal_for(const policy::Policy& policy, const plugin::Catalogue& c
   // An Atom that has what it takes and may not serve is the reason; else there is none.
   for (const plugin::Candidate& candidate : catalogue.candidates) {
     const purlin_atom_descriptor& has = *candidate.plugin->descriptor;
-    if ((has.capabilities & need.capabilities) != need.capabilities) continue;
+    if (has.kind != catalogue.facts.kind ||
+        (has.capabilities & need.capabilities) != need.capabilities)
+      continue;
     if (!candidate.fit.accepted)
       return fmt::format("Atom {} cannot serve: {}", has.name, candidate.fit.reason);
     return fmt::format("Atom {} may not serve: the policy's datapath names others, without \"auto\"",

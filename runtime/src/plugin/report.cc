@@ -103,7 +103,9 @@ json catalogue_json(const Catalogue& catalogue) {
                             {"where", named.word.where},
                             {"verdict", verdict_json(named.verdict)}});
   }
-  const Result<BoundAtom> bound = choose(catalogue, Need{});
+  Need need;  // of a communicator's Atom; the switch's serves beside it
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  const Result<BoundAtom> bound = choose(catalogue, need);
   if (bound) {
     out["chosen"] = {{"name", bound->descriptor->name},
                      {"path", bound->path.string()},

@@ -68,6 +68,7 @@ class Control final : public FakeControl {
     live.mappings = static_cast<int>(s.mappings.size());
     live.ranges = static_cast<int>(s.ranges.size());
     live.plain = static_cast<int>(s.plain.size());
+    live.multicast = static_cast<int>(s.multicast.size());
     live.pinned = static_cast<int>(s.pinned.size());
     live.openings = static_cast<int>(s.openings.size());
     live.streams = static_cast<int>(s.streams.size());

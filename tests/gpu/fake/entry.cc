@@ -14,6 +14,8 @@ bool needs_init(const char* symbol) {
   return true;
 }
 
+}  // namespace
+
 cu::Code gate(const char* symbol) {
   State& s = state();
   ++s.calls[symbol];
@@ -28,6 +30,8 @@ cu::Code gate(const char* symbol) {
   return cu::kSuccess;
 }
 
+namespace {
+
 namespace entry {
 #define PURLIN_DRIVER_CALL(name, symbol, version, parameters, names)            \
   cu::Code name parameters {                                                    \
@@ -39,31 +43,7 @@ namespace entry {
 #undef PURLIN_DRIVER_CALL
 }  // namespace entry
 
-// Multicast: objects without a switch behind them. Counted like all calls.
-cu::Code multicast_create(cu::MemHandle* out, const cu::MulticastProp*) {
-  const std::lock_guard lock(state().mutex);
-  if (const cu::Code code = gate("cuMulticastCreate"); code != cu::kSuccess) return code;
-  *out = 0xfeed0000 + state().next_id++;
-  return cu::kSuccess;
-}
-cu::Code multicast_add_device(cu::MemHandle, cu::Device) {
-  const std::lock_guard lock(state().mutex);
-  return gate("cuMulticastAddDevice");
-}
-cu::Code multicast_bind_mem(cu::MemHandle, size_t, cu::MemHandle, size_t, size_t,
-                            unsigned long long) {
-  const std::lock_guard lock(state().mutex);
-  return gate("cuMulticastBindMem");
-}
-cu::Code multicast_unbind(cu::MemHandle, cu::Device, size_t, size_t) {
-  const std::lock_guard lock(state().mutex);
-  return gate("cuMulticastUnbind");
-}
-cu::Code multicast_get_granularity(size_t* out, const cu::MulticastProp*, int) {
-  const std::lock_guard lock(state().mutex);
-  *out = 2 << 20;
-  return gate("cuMulticastGetGranularity");
-}
+constexpr int kMulticastVersion = 12010;
 
 struct Offered {
   const char* symbol;
@@ -76,11 +56,6 @@ const Offered kOffered[] = {
   {#symbol, version, reinterpret_cast<void*>(&entry::name)},
 #include "device/driver_calls.inc"
 #undef PURLIN_DRIVER_CALL
-    {"cuMulticastCreate", 12010, reinterpret_cast<void*>(&multicast_create)},
-    {"cuMulticastAddDevice", 12010, reinterpret_cast<void*>(&multicast_add_device)},
-    {"cuMulticastBindMem", 12010, reinterpret_cast<void*>(&multicast_bind_mem)},
-    {"cuMulticastUnbind", 12010, reinterpret_cast<void*>(&multicast_unbind)},
-    {"cuMulticastGetGranularity", 12010, reinterpret_cast<void*>(&multicast_get_granularity)},
 };
 
 }  // namespace
@@ -101,6 +76,11 @@ extern "C" __attribute__((visibility("default"))) purlin::cu::Code cuGetProcAddr
     if (std::strcmp(offered.symbol, symbol) != 0 || state().setup.hidden_call == symbol) continue;
     *status = offered.version <= version ? 0 : 2;
     if (*status == 0) *out = offered.function;
+  }
+  void* const multicast = state().setup.hidden_call == symbol ? nullptr : multicast_call(symbol);
+  if (multicast != nullptr) {
+    *status = version >= kMulticastVersion ? 0 : 2;
+    if (*status == 0) *out = multicast;
   }
   return purlin::cu::kSuccess;
 }

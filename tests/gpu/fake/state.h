@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "gpu/fake_driver.h"
 
@@ -66,6 +67,15 @@ struct Mapping {
   int access = -1;  // the device that was granted access
 };
 
+// What a switch would know of a multicast object. It has memory of its own, for want of a switch.
+struct Multicast {
+  unsigned devices = 0;      // that it is for
+  uint64_t bytes = 0;
+  int handles = 0;           // in all ranks
+  std::multiset<int> added;  // devices
+  std::map<int, uint64_t> bound;  // device -> bytes
+};
+
 struct Special {
   uint64_t bytes = 0;
   bool pool = false;
@@ -99,6 +109,7 @@ struct State {
   std::map<std::string, int> calls;
   std::map<int, int> contexts;  // device -> references
   std::map<cu::MemHandle, Handle> handles;
+  std::map<uint64_t, Multicast> multicast;  // by the memory file's number
   std::map<cu::DevicePtr, uint64_t> ranges;
   std::map<cu::DevicePtr, Mapping> mappings;
   std::map<cu::DevicePtr, Plain> plain;
@@ -124,6 +135,15 @@ StreamState* find_stream(cu::Stream stream);
 EventState* find_event(cu::Event event);
 // For calls that a capture forbids: success, or the error, with the capture invalidated.
 cu::Code forbid_in_capture();
+// A new handle of a memory file, which it takes over; and one reference less.
+cu::MemHandle adopt(int fd, uint64_t bytes, const cu::MemAllocationProp& prop);
+void drop(cu::MemHandle handle);
+// The number of a memory file, the same for all its descriptors.
+uint64_t file_number(int fd);
+// multicast.cc: the call of this name, or nullptr.
+void* multicast_call(const char* symbol);
+// The gate that each call passes: counted, and failed where the test says so.
+cu::Code gate(const char* symbol);
 // Records a launch (its past set by the caller) and runs the test's kernel.
 size_t run_launch(FakeLaunch launch, void** parameters);
 

@@ -5,7 +5,34 @@
 
 #include "gpu/fake/state.h"
 
-namespace purlin::test::fake::impl {
+namespace purlin::test::fake {
+
+// The real driver can tell its own descriptors from others; here a memory file's size is enough.
+cu::MemHandle adopt(int fd, uint64_t bytes, const cu::MemAllocationProp& prop) {
+  const cu::MemHandle handle = 0x1000 + state().next_id++;
+  state().handles[handle] = {fd, bytes, 1, handle, prop};
+  const auto object = state().multicast.find(file_number(fd));
+  if (object != state().multicast.end()) ++object->second.handles;
+  return handle;
+}
+
+// A multicast object is gone, and its slot free, with its last handle.
+void drop(cu::MemHandle handle) {
+  const auto found = state().handles.find(handle);
+  if (--found->second.references > 0) return;
+  const auto object = state().multicast.find(file_number(found->second.fd));
+  if (object != state().multicast.end() && --object->second.handles == 0)
+    state().multicast.erase(object);
+  ::close(found->second.fd);
+  state().handles.erase(found);
+}
+
+uint64_t file_number(int fd) {
+  struct stat facts = {};
+  return ::fstat(fd, &facts) == 0 ? facts.st_ino : 0;
+}
+
+namespace impl {
 namespace {
 
 constexpr size_t kGranularity = size_t{2} << 20;
@@ -25,20 +52,6 @@ bool reserved(cu::DevicePtr address, uint64_t bytes) {
   if (found == state().ranges.begin()) return false;
   --found;
   return address + bytes <= found->first + found->second;
-}
-
-// The real driver can tell its own descriptors from others; here a memory file's size is enough.
-cu::MemHandle adopt(int fd, uint64_t bytes, const cu::MemAllocationProp& prop) {
-  const cu::MemHandle handle = 0x1000 + state().next_id++;
-  state().handles[handle] = {fd, bytes, 1, handle, prop};
-  return handle;
-}
-
-void drop(cu::MemHandle handle) {
-  const auto found = state().handles.find(handle);
-  if (--found->second.references > 0) return;
-  ::close(found->second.fd);
-  state().handles.erase(found);
 }
 
 }  // namespace
@@ -187,4 +200,5 @@ cu::Code mem_get_allocation_properties(cu::MemAllocationProp* out, cu::MemHandle
   return cu::kSuccess;
 }
 
-}  // namespace purlin::test::fake::impl
+}  // namespace impl
+}  // namespace purlin::test::fake

@@ -67,17 +67,33 @@ TEST_CASE("calls are counted and their failures named") {
   FakeGpu gpu;
   auto multicast = std::move(MulticastApi::open(*gpu.api)).value();
   const uint64_t before = MulticastApi::calls();
-  cu::MemHandle object = 0;
+  cu::MemHandle object = 0, memory = 0;
   cu::MulticastProp prop = {};
+  prop.devices = 1;
+  prop.bytes = 2 << 20;
+  prop.handle_types = cu::kHandleTypePosixFd;
+  cu::MemAllocationProp physical = {};
+  physical.type = cu::kAllocationPinned;
+  physical.location = {cu::kLocationDevice, 0};
+  REQUIRE(gpu.api->mem_create(&memory, prop.bytes, &physical, 0).is_ok());
   size_t granularity = 0;
   CHECK(multicast->get_granularity(&granularity, &prop, 0).is_ok());
+  CHECK(granularity == prop.bytes);
   CHECK(multicast->create(&object, &prop).is_ok());
+  gpu.control.fail("cuMulticastAddDevice", cu::kSystemNotReady);
+  CHECK_FALSE(multicast->add_device(object, 0).is_ok());
+  CHECK(multicast->not_ready());
   CHECK(multicast->add_device(object, 0).is_ok());
-  CHECK(multicast->bind_mem(object, 0, 1, 0, granularity).is_ok());
+  CHECK_FALSE(multicast->not_ready());
+  CHECK(multicast->bind_mem(object, 0, memory, 0, granularity).is_ok());
   gpu.control.fail("cuMulticastUnbind", cu::kNotSupported);
   check_refusal(multicast->unbind(object, 0, 0, granularity), PURLIN_CUDA_ERROR,
                 {"cuMulticastUnbind failed"});
-  CHECK(MulticastApi::calls() == before + 5);
+  CHECK_FALSE(multicast->not_ready());
+  CHECK(MulticastApi::calls() == before + 6);
+  setenv("NCCL_NVLS_ENABLE", "0", 1);  // what was bound can be given back all the same
+  CHECK(multicast->unbind(object, 0, 0, granularity).is_ok());
+  unsetenv("NCCL_NVLS_ENABLE");
 }
 
 TEST_CASE("a driver without multicast is told apart") {

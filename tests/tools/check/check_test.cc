@@ -152,7 +152,8 @@ TEST_CASE("the Atoms of the product and of the tests pass") {
   CHECK_MESSAGE(first_failure(test) == 0, all_failures(test));
   const CheckReport sound = check(PURLIN_BROKEN_FOLDER "/sound.so", without_links());
   CHECK_MESSAGE(first_failure(sound) == 0, all_failures(sound));
-  for (const char* name : {"generic", "ampere", "hopper", "blackwell"}) {
+  for (const char* name :
+       {"generic", "ampere", "hopper", "blackwell", "nvls", "nvls-blackwell"}) {
     const std::string path = std::string(PURLIN_PRODUCT_FOLDER "/libatom-") + name + ".so";
     if (!fs::exists(path)) {
       purlin::test::skip("no CUDA toolkit: the Atoms for GPUs are not built");

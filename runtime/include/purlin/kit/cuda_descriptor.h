@@ -3,6 +3,8 @@
 #ifndef PURLIN_KIT_CUDA_DESCRIPTOR_H
 #define PURLIN_KIT_CUDA_DESCRIPTOR_H
 
+#include <initializer_list>
+
 #include "purlin/atom_abi.h"
 #include "purlin/kit/shared_span.h"
 
@@ -45,6 +47,25 @@ constexpr purlin_atom_descriptor cuda_descriptor() {
   descriptor.kind = PURLIN_ATOM_CUDA;
   descriptor.capabilities = PURLIN_CAP_COPY | PURLIN_CAP_REDUCE | PURLIN_CAP_PACKETS |
                             PURLIN_CAP_SIGNALS | PURLIN_CAP_REMOTE_STORE;
+  return descriptor;
+}
+
+/* What multicast loads of sm_90 reduce (kit/multimem_device.cuh). */
+constexpr void set_multimem_operations(purlin_atom_limits* limits) {
+  constexpr uint32_t kSum = 1u << PURLIN_SUM;
+  constexpr uint32_t kExtremes = 1u << PURLIN_MIN | 1u << PURLIN_MAX;
+  for (uint32_t& mask : limits->op_mask) mask = 0;
+  for (purlin_dtype dtype :
+       {PURLIN_I32, PURLIN_U32, PURLIN_I64, PURLIN_U64, PURLIN_F16, PURLIN_BF16})
+    limits->op_mask[dtype] = kSum | kExtremes;
+  limits->op_mask[PURLIN_F32] = limits->op_mask[PURLIN_F64] = kSum;
+}
+
+/* An Atom of kit/switch_device.cuh: nothing is reduced outside the switch. */
+constexpr purlin_atom_descriptor cuda_switch_descriptor() {
+  purlin_atom_descriptor descriptor = cuda_descriptor();
+  descriptor.capabilities = PURLIN_CAP_COPY | PURLIN_CAP_PACKETS | PURLIN_CAP_SIGNALS |
+                            PURLIN_CAP_SWITCH_REDUCE | PURLIN_CAP_SWITCH_STORE;
   return descriptor;
 }
 

@@ -39,6 +39,7 @@ struct alignas(16) GrantedSegment {
   uint32_t step;          /* bytes of a piece */
   uint32_t pieces;
   uint32_t mark;          /* the announcer's own */
+  uint32_t kind;          /* purlin_segment_kind */
   uint64_t source[PURLIN_DEVICE_MAX_RANKS];
   uint64_t destination[PURLIN_DEVICE_MAX_RANKS];
 };
@@ -127,7 +128,10 @@ static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const 
                                                      const Cutting& cutting, uint32_t sources) {
   const uint32_t n = static_cast<uint32_t>(purlin_constant_nranks_d1());
   const uint32_t element = s.reduce == PURLIN_CONSUME_COPY ? 1 : constant_element_bytes();
-  const uint32_t lead = lead_of(reinterpret_cast<uint64_t>(s.dst[0]), element);
+  // Words of a multicast source are aligned there, wherever they go.
+  const uint32_t lead = (s.kind & PURLIN_SEGMENT_SWITCH_LOAD) != 0
+                            ? 0
+                            : lead_of(reinterpret_cast<uint64_t>(s.dst[0]), element);
   uint64_t odd = 0;
   PURLIN_KIT_UNROLL
   for (uint32_t r = 0; r < PURLIN_DEVICE_MAX_RANKS; ++r) {
@@ -140,6 +144,7 @@ static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const 
   out.sources = s.nsrc;
   out.destinations = s.ndst;
   out.consume = s.reduce;
+  out.kind = s.kind;
   out.congruent = (odd & 15) == 0;
   out.slot = s.reduce == PURLIN_CONSUME_REDUCE
                  ? slot_bytes(cutting.stage_bytes, sources, cutting.granule)

@@ -189,6 +189,110 @@ TEST_CASE("one rank that cannot have the switch is every rank's verdict") {
     CHECK_MESSAGE(holds(log.text(), part), log.text());
 }
 
+namespace {
+
+nlohmann::json explained(const std::string& policy, int collective, const char* device,
+                         int reduction = PURLIN_REDUCTION_POLICY, int dtype = PURLIN_F32) {
+  purlin_query query{};
+  query.struct_size = sizeof query;
+  query.policy_text = policy.c_str();
+  query.device = device;
+  query.collective = collective;
+  query.dtype = dtype;
+  query.nranks = 8;
+  query.bytes = 1 << 20;
+  query.reduction = reduction;
+  char* text = nullptr;
+  REQUIRE_MESSAGE(purlin_explain(&query, &text) == PURLIN_OK, purlin_last_error());
+  const auto answer = nlohmann::json::parse(text);
+  purlin_free_text(text);
+  return answer;
+}
+
+nlohmann::json plugins_of(const std::string& policy) {
+  purlin_query query{};
+  query.struct_size = sizeof query;
+  query.policy_text = policy.c_str();
+  query.device = "host";
+  char* text = nullptr;
+  REQUIRE_MESSAGE(purlin_plugins(&query, &text) == PURLIN_OK, purlin_last_error());
+  const auto answer = nlohmann::json::parse(text);
+  purlin_free_text(text);
+  return answer;
+}
+
+}  // namespace
+
+TEST_CASE("explain and plugins say whether the switch is used, and who decided") {
+  const NoOffSwitches none;
+  const std::string policy = switch_policy("nvls");
+  const auto used = explained(policy, PURLIN_ALL_REDUCE, "host");
+  CHECK(used["path"] == "switch");
+  CHECK(used["reduction"] == "nvls");
+  CHECK(used["atom"]["name"] == "testswitch");
+  CHECK(used["nvls"]["used"] == true);
+  CHECK(used["plan"]["steps"].size() >= 3);
+  CHECK_MESSAGE(holds(used["nvls"]["decided_by"], "reduction nvls, said by"), used.dump());
+  CHECK_MESSAGE(holds(used["path_reason"], "NVLS, asked for by"), used.dump());
+  CHECK_MESSAGE(holds(used["notes"].dump(), "bits may differ"), used.dump());
+
+  const auto bytes = explained(policy, PURLIN_ALL_REDUCE, "host", PURLIN_REDUCTION_POLICY, PURLIN_U8);
+  CHECK(bytes["nvls"]["used"] == false);
+  CHECK_MESSAGE(holds(bytes["nvls"]["decided_by"], "does not reduce u8"), bytes.dump());
+  CHECK(bytes["atom"]["name"] == "host");
+
+  const auto score = explained(policy, PURLIN_ALL_REDUCE, "host", PURLIN_REDUCTION_SCORE);
+  CHECK(score["reduction"] == "score");
+  CHECK_MESSAGE(holds(score["nvls"]["decided_by"], "purlin_call::reduction"), score.dump());
+
+  CHECK(plugins_of(policy)["nvls"]["used"] == true);
+  CHECK(plugins_of(policy)["chosen"]["name"] == "host");
+  CHECK(plugins_of(switch_policy("score"))["nvls"]["used"] == false);
+  for (const auto& [name, off] : kOffSwitches) {
+    setenv(name, off, 1);
+    const std::string said = fmt::format("{}={}", name, off);
+    const auto answer = explained(policy, PURLIN_ALL_REDUCE, "host");
+    CHECK(answer["path"] != "switch");
+    CHECK(answer["nvls"]["allowed"] == false);
+    CHECK(answer["nvls"]["decided_by"] == said);
+    CHECK(plugins_of(policy)["nvls"]["decided_by"] == said);
+    CHECK_MESSAGE(holds(answer["notes"].dump(), said), answer.dump());
+    unsetenv(name);
+  }
+}
+
+TEST_CASE("explain tells of a device that is not there") {
+  const NoOffSwitches none;
+  const std::string policy = "version: 1\nreduction: nvls\n";
+  purlin_query query{};
+  query.struct_size = sizeof query;
+  query.policy_text = policy.c_str();
+  query.device = "sm_90";
+  char* text = nullptr;
+  REQUIRE(purlin_plugins(&query, &text) == PURLIN_OK);
+  const auto plugins = nlohmann::json::parse(text);
+  purlin_free_text(text);
+  if (plugins["chosen"].is_null()) {
+    skip("built without a CUDA toolkit: there are no Atoms for GPUs");
+    return;
+  }
+  CHECK(plugins["chosen"]["name"] == "hopper");
+  CHECK(plugins["nvls"]["used"] == true);
+  const auto hopper = explained(policy, PURLIN_ALL_REDUCE, "sm_90");
+  CHECK(hopper["path"] == "switch");
+  CHECK(hopper["atom"]["name"] == "nvls");
+  CHECK(explained(policy, PURLIN_ALL_REDUCE, "sm_100")["atom"]["name"] == "nvls-blackwell");
+  CHECK(explained(policy, PURLIN_ALL_REDUCE, "sm_100", PURLIN_REDUCTION_POLICY,
+                  PURLIN_F8E4M3)["path"] == "switch");
+  CHECK(explained(policy, PURLIN_ALL_REDUCE, "sm_90", PURLIN_REDUCTION_POLICY,
+                  PURLIN_F8E4M3)["atom"]["name"] == "hopper");
+  const auto ampere = explained(policy, PURLIN_ALL_REDUCE, "sm_80");
+  CHECK(ampere["path"] == "throughput");
+  CHECK(ampere["nvls"]["used"] == false);
+  const auto gathered = explained(policy, PURLIN_ALL_GATHER, "sm_90");
+  CHECK(gathered["path"] != "switch");  // only where a row names it
+}
+
 TEST_CASE("one rank alone, and a policy whose Atoms are named, have no switch and say so") {
   const NoOffSwitches none;
   const auto told = [](int n, const std::string& policy) {

@@ -4,3 +4,7 @@ purlin_add_atom(NAME testswitch OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/plu
 target_sources(${name} PRIVATE ${folder}/../ranks.cc ${folder}/../sweep_case.cc)
 target_link_libraries(${name} PRIVATE purlin_fmt)
 add_dependencies(${name} atom-host atom-testswitch)
+if(PURLIN_HAVE_CUDA)
+  add_dependencies(${name} atom-generic atom-ampere atom-hopper atom-blackwell atom-nvls
+    atom-nvls-blackwell)
+endif()
