@@ -146,8 +146,14 @@ cu::Code mem_free_host(void* address) {
   return cu::kSuccess;
 }
 
-cu::Code mem_host_register(void*, size_t, unsigned) { return cu::kNotSupported; }
-cu::Code mem_host_unregister(void*) { return cu::kNotSupported; }
+// Memory of the application's, which it frees itself.
+cu::Code mem_host_register(void* address, size_t bytes, unsigned) {
+  const bool fresh = state().pinned.emplace(address, bytes).second;
+  return fresh ? cu::kSuccess : cu::kInvalidValue;
+}
+cu::Code mem_host_unregister(void* address) {
+  return state().pinned.erase(address) == 1 ? cu::kSuccess : cu::kInvalidValue;
+}
 
 cu::Code mem_host_get_device_pointer(cu::DevicePtr* out, void* address, unsigned) {
   if (!state().pinned.contains(address)) return cu::kInvalidValue;
