@@ -48,7 +48,20 @@ struct Form {
   bool push[2] = {false, false};    // the step's staging lies at its consumers
   bool parts = false;               // two steps, and a share holds a region for each consumer
   bool everyone = true;             // two steps: all ranks consume the second
+  bool listed = false;              // a V form whose counts the kernel reads: see ListedCall
   u64 sources = 0;                  // reducing: the ranks that are combined
+};
+
+// A V form whose counts are read when the call runs: how the buffers of one rank are divided, and what the
+// counts are held against, in elements. The arrays are the caller's. V forms have one step.
+struct ListedCall {
+  u32 input_packed = 0;  // the one region is own part: its shape lists that alone
+  u32 output_packed = 0;
+  BufferShape input;
+  BufferShape output;
+  u64 call_hash = 0;  // 0 when checking is off
+  u64 bound_part = 0;
+  u64 bound_total = 0;
 };
 
 // One call as a rank sees it, for at most kPeers ranks. Flows of no bytes are pairs that exchange
@@ -85,6 +98,7 @@ struct CallParamsOf {
   Extent receive[2][kPeers] = {};  // from each peer: in the share (step 0 of two), else in the output
   u32 send_signature[kPeers] = {};     // of each pair, see epoch.h
   u32 receive_signature[kPeers] = {};
+  ListedCall listed;  // then flows and signatures, but for the bytes, which are bounds, say nothing
 };
 using CallParams = CallParamsOf<kMaxRanks>;
 

@@ -5,6 +5,7 @@
 #include "purlin/device_abi.cuh"
 #include "snac/constants.h"
 #include "snac/device_waiter.cuh"
+#include "snac/listed.h"
 
 extern "C" {
 __device__ unsigned long long purlin_constant_dependent_launch_d1();  // sm_90 and newer
@@ -32,10 +33,38 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     return decode_form(purlin_constant_form_steps_d1(), purlin_constant_form_flags_d1(),
                        purlin_constant_form_sources_d1());
   }
-  __device__ const Extent& send(u32 step, u32 peer) const { return p_.send[step][peer]; }
-  __device__ const Extent& receive(u32 step, u32 peer) const { return p_.receive[step][peer]; }
-  __device__ u32 send_signature(u32 peer) const { return p_.send_signature[peer]; }
-  __device__ u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
+  // Flows: of the call's argument or, where the kernel reads counts, of shared memory.
+  __device__ const Extent& own() const { return listed() ? counted(p_.rank).send : p_.own; }
+  __device__ const Extent& send(u32 step, u32 peer) const {
+    return listed() ? counted(peer).send : p_.send[step][peer];
+  }
+  __device__ const Extent& receive(u32 step, u32 peer) const {
+    return listed() ? counted(peer).receive : p_.receive[step][peer];
+  }
+  __device__ u32 send_signature(u32 peer) const {
+    return listed() ? counted(peer).send_signature : p_.send_signature[peer];
+  }
+  __device__ u32 receive_signature(u32 peer) const {
+    return listed() ? counted(peer).receive_signature : p_.receive_signature[peer];
+  }
+  // Before anything else, by all threads of the CTA: reads the counts of a V form that leaves that to the
+  // kernel. False: one is above its bound, and all ranks are stopped. Every CTA finds the same.
+  __device__ bool read_counts() {
+    if (!listed()) return true;
+    if (threadIdx.x < nranks())
+      counted(threadIdx.x) = listed_flow(p_.listed, nranks(), p_.rank, threadIdx.x);
+    __syncthreads();
+    const CountExcess excess = listed_excess(p_.listed, nranks());
+    if (excess.found == 0) return true;
+    if (threadIdx.x == 0) {
+      StopRecord record = record_at(StopKind::kCountBound, Site{p_.rank, 0, 0});
+      record.expected_bytes = excess.bound;
+      record.found_bytes = excess.found;
+      stop(record);
+    }
+    return false;
+  }
+
   // Switch staging: one address stands for all replicas.
   __device__ u8* replica(u64 offset) const { return p_.replica + offset; }
   __device__ void load_from_view(u64 offset, purlin_segment* out) const {
@@ -92,6 +121,13 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   }
 
  private:
+  // A constant, like all of the form.
+  __device__ static bool listed() { return (purlin_constant_form_flags_d1() >> 7 & 1) != 0; }
+  __device__ static ListedFlow& counted(u32 peer) {
+    __shared__ ListedFlow flows[PURLIN_DEVICE_MAX_RANKS];
+    return flows[peer];
+  }
+
   template <class Poll, class WhereNow>
   __device__ bool wait(Poll poll, WhereNow where) {
     return wait_until(poll, [&](u64 begin) { return go_on(where(), begin); });

@@ -27,6 +27,7 @@ class HostEnv : public HostBlocks, public HostWaiter {
         epoch_(epoch) {}
 
   const Form& form() const { return form_; }
+  const Extent& own() const { return p_.own; }
   const Extent& send(u32 step, u32 peer) const { return p_.send[step][peer]; }
   const Extent& receive(u32 step, u32 peer) const { return p_.receive[step][peer]; }
   u32 send_signature(u32 peer) const { return p_.send_signature[peer]; }

@@ -85,7 +85,7 @@ class Latency {
     for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
       if (form_.shared[0]) {
         Block block;
-        load_input(block, p_.own.offset + b * kBlockBytes, bytes_in_block(longest, b));
+        load_input(block, env_.own().offset + b * kBlockBytes, bytes_in_block(longest, b));
         send_shared(block, 0, b);
       } else {
         PURLIN_UNROLL

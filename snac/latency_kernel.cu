@@ -15,6 +15,6 @@ extern "C" __global__ void purlin_latency_d1(const __grid_constant__ DeviceParam
   choose_reduction(params);
   const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
   DeviceEnv env(params, epoch);
-  Latency<DeviceEnv>(env, params, epoch).run();
+  if (env.read_counts()) Latency<DeviceEnv>(env, params, epoch).run();
   leave_epoch(params, epoch);
 }

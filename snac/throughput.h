@@ -124,7 +124,7 @@ class Throughput {
     u64 bytes = 0;
     if (role_ == Role::kReduce) bytes = reduced_bytes();
     else if (role_ == Role::kStage)
-      bytes = shared(kFirst) ? p_.own.bytes
+      bytes = shared(kFirst) ? env_.own().bytes
               : peer != p_.rank || p_.scaled ? staged(env_.send(kFirst, peer).bytes) : 0;
     else if (form_.parts) bytes = env_.receive(kSecond, peer).bytes != 0 ? p_.share_bytes : 0;
     else bytes = staged(env_.receive(taken_step(), peer).bytes);
@@ -209,7 +209,7 @@ class Throughput {
   PURLIN_HD void stage_segment(const Item& item, purlin_segment* out) const {
     const u32 peer = peer_of(item.stream);
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
-    const u64 region = shared(kFirst) ? p_.own.offset : env_.send(kFirst, peer).offset;
+    const u64 region = shared(kFirst) ? env_.own().offset : env_.send(kFirst, peer).offset;
     out->bytes = chunk.bytes;
     out->reduce = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
     out->src[0] = p_.in + region + chunk.offset;

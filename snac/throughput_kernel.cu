@@ -27,13 +27,10 @@ extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
   return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d1())) : 0;
 }
 
-extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
-  extern __shared__ __align__(128) unsigned char shared[];
-  choose_reduction(params);
-  const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
-  DeviceEnv env(params, epoch);
+// The role is data: run has one call site, so the Atom's pipeline is compiled once.
+__device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& params, u64 epoch,
+                                          unsigned char* shared) {
   send_headers(env, params, epoch);
-  // The role is data: run has one call site, so the Atom's pipeline is compiled once.
   u32 cta = blockIdx.x;
   u32 role = 0;
   while (role < 2 && cta >= params.ctas[role]) cta -= params.ctas[role++];
@@ -41,5 +38,13 @@ extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DevicePa
   const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
   purlin_atom_run_d1(&group, &work);
   wait_headers(env, params, epoch, [](u32) { return true; });
+}
+
+extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  choose_reduction(params);
+  const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
+  DeviceEnv env(params, epoch);
+  if (env.read_counts()) carry_out(env, params, epoch, shared);
   leave_epoch(params, epoch);
 }

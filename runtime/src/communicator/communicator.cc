@@ -163,6 +163,7 @@ Status Communicator::make_backend() {
   backend_->prepare_pairs(&pair_launch_.params);
   wire_.packets = backend_->packets();
   wire_.direct = backend_->unreadable().empty();
+  wire_.kernels_read_counts = device_ != nullptr;
   if (device_ != nullptr) wire_.least_chunks = kGpuChunks;
   if (!wire_.packets) wire_.message_limit = 0;
   return {};
@@ -216,10 +217,6 @@ Status Communicator::choose_for(const CallFacts& facts, const policy::Choice** c
 }
 
 Result<Launch*> Communicator::prepare(const CallFacts& facts) {
-  if (device_ != nullptr && facts.call->counts_on_device != 0)
-    return Status(PURLIN_UNSUPPORTED,
-                  "counts_on_device is set, and kernels of this version read no counts; copy the "
-                  "counts to the host, or use host ranks");
   repeated_.forget();
   const policy::Choice* choice = nullptr;
   PURLIN_RETURN_IF_ERROR(choose_for(facts, &choice));
@@ -303,7 +300,7 @@ Status Communicator::failed(const Status& status, const std::string& what) {
 }
 
 // Peers wait in this call already, so they have to be stopped.
-Status Communicator::stop_for(const Excess& excess, const CallFacts& facts) {
+Status Communicator::stop_for(const snac::CountExcess& excess, const CallFacts& facts) {
   snac::StopRecord record;
   record.kind = snac::StopKind::kCountBound;
   record.rank = record.peer = static_cast<snac::u32>(rank());

@@ -90,7 +90,7 @@ class Communicator {
   Status send_and_receive(std::span<const Message> messages);
   Status carry_out(const Result<CallFacts>& facts, const GroupCall& call);
   Status failed(const Status& status, const std::string& what);
-  Status stop_for(const Excess& excess, const CallFacts& facts);
+  Status stop_for(const snac::CountExcess& excess, const CallFacts& facts);
   Result<std::unique_ptr<Backend>> backend_for(const BackendOptions& options);
   Result<Launch*> prepare(const CallFacts& facts);
   Status choose_for(const CallFacts& facts, const policy::Choice** choice);

@@ -4,16 +4,12 @@
 #include <optional>
 
 #include "communicator/call_facts.h"
+#include "snac/listed.h"
 
 namespace purlin {
 
-struct Excess {
-  uint64_t found = 0;  // bytes of a part, or of all parts together
-  uint64_t bound = 0;
-};
-
 // The first count of this rank's arrays, in host memory, that exceeds its bound, or the sum of a
 // row that does; nothing when all are within.
-std::optional<Excess> above_bound(const CallFacts& facts, int nranks);
+std::optional<snac::CountExcess> above_bound(const CallFacts& facts, int nranks);
 
 }  // namespace purlin

@@ -45,6 +45,7 @@ DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, cons
   d.controls = p.controls;
   d.replica = p.replica;
   d.view = p.view;
+  d.listed = p.listed;
   for (uint32_t r = 0; r < p.nranks; ++r) {
     d.peers[r] = p.peers[r];
     d.send_signature[r] = p.send_signature[r];
@@ -124,6 +125,12 @@ class CudaBackend : public Backend {
     }
     PURLIN_RETURN_IF_ERROR(check_buffer("send", call.params.in));
     PURLIN_RETURN_IF_ERROR(check_buffer("recv", call.params.out));
+    if (call.form.listed) {
+      for (const snac::BufferShape* shape : {&call.params.listed.input, &call.params.listed.output}) {
+        PURLIN_RETURN_IF_ERROR(check_buffer("an array of counts", shape->counts));
+        PURLIN_RETURN_IF_ERROR(check_buffer("an array of displacements", shape->displs));
+      }
+    }
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }

@@ -125,8 +125,8 @@ const LoadedProgram* CudaPrograms::serve(const ProgramNeed& asked, Moment moment
 }
 
 bool CudaPrograms::fits(const ProgramNeed& need) const {
-  const uint32_t own = need.constants.universal ? kUniversalSharedBytes : 0;
-  return shape_of(need).shared_bytes + own <= device_->facts().shared_bytes_per_block;
+  return shape_of(need).shared_bytes + static_shared_bytes(need.constants) <=
+         device_->facts().shared_bytes_per_block;
 }
 
 std::vector<ProgramNeed> CudaPrograms::deferred() const {

@@ -117,6 +117,23 @@ uint64_t chunk_bytes(const CallFacts& facts, const policy::Choice& choice, const
   return std::min(chunk, choice.chunk.value);
 }
 
+// What a kernel needs to work out the flows of a V form from counts that the host cannot read. What the
+// host sizes a launch by are the bounds.
+void list_flows(const CallFacts& facts, const Transformation& t, const snac::Shapes& shapes,
+                uint64_t call_hash, CallParams* p) {
+  const purlin_call& call = *facts.call;
+  snac::ListedCall& listed = p->listed;
+  listed.input_packed = t.steps[0].input.kind == snac::LayoutKind::kPacked;
+  listed.output_packed = t.steps[0].output.kind == snac::LayoutKind::kPacked;
+  listed.input = shapes.input;
+  listed.output = shapes.output;
+  listed.call_hash = call_hash;
+  listed.bound_part = call.bound_part;
+  listed.bound_total = call.bound_total;
+  for (uint32_t peer = 0; peer < p->nranks; ++peer)
+    p->send[0][peer] = p->receive[0][peer] = {0, facts.largest_part};
+}
+
 // A share that holds several regions is cut into packets only where regions end between packets.
 bool packets_can_cut(const Launch& launch) {
   return !launch.form.parts || launch.params.part_bytes % 8 == 0;
@@ -209,8 +226,12 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   set_constants(facts, choice, wire, launch);
   set_buffers(*facts.call, launch);
   const Transformation& t = launch->transformation;
-  snac::set_flows(t, snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank),
-                  root_of(facts), wire.checking ? hash_call(facts, p.descriptor, t) : 0, &p);
+  const snac::Shapes shapes =
+      snac::shapes_of(facts.collective, t, facts.sizes, one_shot, p.nranks, p.rank);
+  const uint64_t call_hash = wire.checking ? hash_call(facts, p.descriptor, t) : 0;
+  const bool listed = wire.kernels_read_counts && facts.call->counts_on_device != 0;
+  if (listed) list_flows(facts, t, shapes, call_hash, &p);
+  else snac::set_flows(t, shapes, root_of(facts), call_hash, &p);
   const uint64_t chunk = chunk_bytes(facts, choice, wire, p.nranks);
   launch->direct = false;
   if (is_switched(choice)) {
@@ -221,6 +242,7 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   const snac::Direction direction = direction_of(choice);
   p.geometry = snac::set_geometry(t, p.nranks, p.map.staging_bytes, chunk, direction, direction);
   launch->form = snac::form_of(t, p.nranks, p.geometry);
+  launch->form.listed = listed;
   if (facts.collective == snac::Collective::kCustom && launch->form.reduces)
     launch->form.sources = snac::sources_of(p, launch->form.sources);
   PURLIN_RETURN_IF_ERROR(set_path(facts, choice, wire, launch));

@@ -6,6 +6,7 @@
 
 #include "program/select.h"
 #include "snac/constants.h"
+#include "snac/listed.h"
 #include "snac_images.h"
 
 namespace purlin {
@@ -18,6 +19,7 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   code.steps = form.steps;
   code.reduces = form.reduces;
   if (kernel == ProtocolKernel::kSwitch) return code;  // the switch takes every rank's
+  code.listed = form.listed;
   if (form.reduces) code.sources = form.sources;
   const bool chunks = kernel == ProtocolKernel::kThroughput;
   for (int step = 0; step < 2; ++step)
@@ -113,6 +115,13 @@ const char* kernel_name(ProtocolKernel kernel) {
       return "purlin_switch_d1";
   }
   return "";
+}
+
+uint32_t static_shared_bytes(const ProtocolConstants& constants) {
+  constexpr uint32_t kAlignment = 128;  // of the dynamic memory behind it
+  constexpr uint32_t kFlows = kDeviceRanks * static_cast<uint32_t>(sizeof(snac::ListedFlow));
+  const uint32_t bytes = (constants.universal ? 16u : 0u) + (constants.form.listed ? kFlows : 0u);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits,

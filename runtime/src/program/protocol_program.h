@@ -42,9 +42,10 @@ ProtocolConstants universal_of(const ProtocolConstants& constants);
 // are one program. Idempotent.
 ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants);
 
-// Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none. A universal
-// program has kUniversalSharedBytes of its own beside it.
-inline constexpr uint32_t kUniversalSharedBytes = 128;
+// Shared memory of the kernel's own, at most: what a universal program reduces, the flows of a V form whose
+// counts it reads.
+uint32_t static_shared_bytes(const ProtocolConstants& constants);
+// Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none.
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits, const ProtocolConstants& constants);
 
 // SNAC's image of the kernel. PURLIN_LINK_ERROR in a build without a CUDA toolkit.

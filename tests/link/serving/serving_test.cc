@@ -159,7 +159,7 @@ TEST_CASE("a universal program counts its own shared memory against the device's
                                built_atom("generic").descriptor->limits->shared_bytes_fixed;
   CHECK(rank.fits(need));
   CHECK_FALSE(rank.fits(need.universal()));
-  need.constants.stage_bytes -= kUniversalSharedBytes;
+  need.constants.stage_bytes -= static_shared_bytes(need.universal().constants);
   CHECK(rank.fits(need.universal()));
   test::count_cases(3);
 }
