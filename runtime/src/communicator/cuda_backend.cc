@@ -275,7 +275,14 @@ class CudaBackend : public Backend {
     DeviceParams params = device_params(call.params, epoch_words_, *ctas);
     const bool programmatic =
         kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
-    return enqueue(program, ctas->total(), &params, programmatic, stream);
+    if (wire_.local_ranks() == 1)
+      return enqueue(program, ctas->total(), &params, programmatic, stream);
+    const auto capture = capture_info(device_->api(), stream);
+    if (!capture) return capture.status();
+    if (capture->id == 0) claim_->await_peers();
+    const Status launched = enqueue(program, ctas->total(), &params, programmatic, stream);
+    if (launched.is_ok() && capture->id == 0) claim_->count_launch();
+    return launched;
   }
 
   // `params`: the kernel's one argument. A refusal of an earlier call is void from now on.

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "device/loaded_program.h"
 
@@ -15,7 +18,7 @@ namespace {
 struct Share {
   unsigned ctas = 0;
   unsigned local_ranks = 0;
-  unsigned claims = 0;
+  std::vector<const std::atomic<uint64_t>*> launches;  // of each claim
   std::string name;
 };
 
@@ -46,19 +49,37 @@ std::shared_ptr<Ledger> ledger_of(const CudaDevice& device) {
 
 class Claim final : public BudgetClaim {
  public:
+  // The ledger is locked, and the share there.
   Claim(std::shared_ptr<Ledger> ledger, uint64_t communicator)
-      : ledger_(std::move(ledger)), communicator_(communicator) {}
+      : ledger_(std::move(ledger)), communicator_(communicator) {
+    ledger_->shares.at(communicator_).launches.push_back(&launched_);
+  }
   ~Claim() override {
     const std::lock_guard lock(ledger_->mutex);
     const auto found = ledger_->shares.find(communicator_);
-    if (--found->second.claims == 0) ledger_->shares.erase(found);
+    std::erase(found->second.launches, &launched_);
+    if (found->second.launches.empty()) ledger_->shares.erase(found);
   }
   bool must_chain() const override {
     const std::lock_guard lock(ledger_->mutex);
     return ledger_->shares.size() > 1 && ledger_->total() > ledger_->capacity;
   }
+  void await_peers() const override {
+    const auto end = std::chrono::steady_clock::now() + kPace;
+    while (is_ahead() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  }
+  void count_launch() override { launched_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
+  bool is_ahead() const {
+    const std::lock_guard lock(ledger_->mutex);
+    const uint64_t own = launched_.load(std::memory_order_relaxed);
+    return std::ranges::any_of(ledger_->shares.at(communicator_).launches, [own](const auto* peer) {
+      return peer->load(std::memory_order_relaxed) < own;
+    });
+  }
+
+  std::atomic<uint64_t> launched_ = 0;
   const std::shared_ptr<Ledger> ledger_;
   const uint64_t communicator_;
 };
@@ -115,9 +136,7 @@ Result<std::unique_ptr<BudgetClaim>> claim_budget(const CudaDevice& device,
     if (ledger->total() + needed > ledger->capacity && (crowded || request.local_ranks > 1)) {
       return refuse_together(device, request, needed, *ledger);
     }
-    ledger->shares[request.communicator] = {needed, request.local_ranks, 1, request.name};
-  } else {
-    ++existing->second.claims;
+    ledger->shares[request.communicator] = {needed, request.local_ranks, {}, request.name};
   }
   return std::unique_ptr<BudgetClaim>(std::make_unique<Claim>(ledger, request.communicator));
 }

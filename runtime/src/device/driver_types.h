@@ -167,6 +167,7 @@ enum FunctionAttribute : int {
   kFunctionLocalBytes = 3,
   kFunctionRegisters = 4,
   kFunctionMaxDynamicShared = 8,
+  kFunctionSharedCarveout = 9,
 };
 
 enum LaunchAttributeId : int {

@@ -5,6 +5,11 @@
 #include "device/context_scope.h"
 
 namespace purlin {
+namespace {
+
+constexpr int kAllShared = 100;  // percent of the cache that serves as shared memory
+
+}  // namespace
 
 Result<std::shared_ptr<const LoadedProgram>> LoadedProgram::load(
     std::shared_ptr<const CudaDevice> device, std::span<const std::byte> image,
@@ -82,8 +87,11 @@ Status LoadedProgram::raise_shared_limit() {
                     "the device offers {}. Lower stages or stage_bytes in the policy",
                     needed, fixed, shape_.shared_bytes, offered)};
   }
-  return device_->api().func_set_attribute(function_, cu::kFunctionMaxDynamicShared,
-                                           static_cast<int>(shape_.shared_bytes));
+  PURLIN_RETURN_IF_ERROR(device_->api().func_set_attribute(
+      function_, cu::kFunctionMaxDynamicShared, static_cast<int>(shape_.shared_bytes)));
+  // One split of the cache for all programs: where two launches differ in it the device may wait for
+  // itself between them, and so for a kernel of ours that waits for the one behind.
+  return device_->api().func_set_attribute(function_, cu::kFunctionSharedCarveout, kAllShared);
 }
 
 Status LoadedProgram::ask_occupancy() {

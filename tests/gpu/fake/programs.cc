@@ -107,6 +107,9 @@ cu::Code func_get_attribute(int* out, cu::FunctionAttribute attribute, cu::Funct
     case cu::kFunctionMaxDynamicShared:
       *out = kernel->max_dynamic;
       return cu::kSuccess;
+    case cu::kFunctionSharedCarveout:
+      *out = kernel->carveout;
+      return cu::kSuccess;
   }
   return cu::kInvalidValue;
 }
@@ -114,6 +117,11 @@ cu::Code func_get_attribute(int* out, cu::FunctionAttribute attribute, cu::Funct
 cu::Code func_set_attribute(cu::Function function, cu::FunctionAttribute attribute, int value) {
   KernelState* kernel = kernel_of(function);
   if (kernel == nullptr) return cu::kInvalidHandle;
+  if (attribute == cu::kFunctionSharedCarveout) {
+    if (value < 0 || value > 100) return cu::kInvalidValue;
+    kernel->carveout = value;
+    return cu::kSuccess;
+  }
   if (attribute != cu::kFunctionMaxDynamicShared || value > 232448) return cu::kInvalidValue;
   kernel->max_dynamic = value;
   return cu::kSuccess;

@@ -97,6 +97,7 @@ struct KernelState {
   std::string name;
   int device = 0;
   int max_dynamic = 48 * 1024;
+  int carveout = -1;  // the driver's choice
 };
 
 struct State {

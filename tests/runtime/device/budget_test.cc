@@ -1,5 +1,8 @@
 #include "device/budget.h"
 
+#include <atomic>
+#include <thread>
+
 #include "gpu/fake_gpu.h"
 
 namespace purlin {
@@ -60,6 +63,29 @@ TEST_CASE("single ranks of many communicators may exceed the device and are then
                 {"communicator c999", "0 left"});
   claims.resize(8);
   CHECK_FALSE(claims.front()->must_chain());
+}
+
+TEST_CASE("a rank that is ahead waits for its peers on the device, but not for ever") {
+  FakeGpu gpu;
+  const auto device = gpu.device();
+  const auto first = std::move(claim_budget(*device, request(1, 2, 60))).value();
+  const auto second = std::move(claim_budget(*device, request(1, 2, 60))).value();
+  first->await_peers();
+  first->count_launch();
+  const auto start = std::chrono::steady_clock::now();
+  first->await_peers();  // the peer never comes
+  CHECK(std::chrono::steady_clock::now() - start >= BudgetClaim::kPace);
+  std::atomic<bool> launched = false;
+  std::thread late([&] {
+    launched = true;
+    second->count_launch();
+  });
+  while (!launched) std::this_thread::yield();
+  late.join();
+  first->await_peers();
+  second->await_peers();
+  first->count_launch();
+  second->await_peers();  // is behind, waits for nobody
 }
 
 TEST_CASE("devices have budgets of their own") {

@@ -20,7 +20,7 @@ TEST_CASE("a program is wholly loaded before its first launch") {
     CHECK(program->blocks_per_multiprocessor() == 8);
     CHECK(program->registers() == 32);
     CHECK(gpu.control.calls("cuFuncLoad") == 1);
-    CHECK(gpu.control.calls("cuFuncSetAttribute") == 1);
+    CHECK(gpu.control.calls("cuFuncSetAttribute") == 2);
     CHECK(program->global("purlin_device_abi_snac").value().second == 8);
     CHECK(gpu.control.live().libraries == 1);
   }
