@@ -146,23 +146,11 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
             header == Arrival::kNotYet && waited > kRefusalGraceNs && refused(site.peer);
         if (!in_vain && waited < p_.timeout_ns) return true;
         record.kind = in_vain ? StopKind::kRefused : StopKind::kTimeout;
-        if (!in_vain) blame_absent(&record);
+        if (!in_vain) record.peer = absent_instead_of(*this, p_, epoch_, record.peer);
       }
     }
     stop(record);
     return false;
-  }
-
-  // The peer waited for may itself wait for one that never came: that one is named.
-  __device__ void blame_absent(StopRecord* record) {
-    PURLIN_NO_UNROLL
-    for (u32 r = 0; r < nranks(); ++r) {
-      if (r == p_.rank) continue;
-      StopRecord ignored;
-      if (header_from(*this, p_, epoch_, r, &ignored) != Arrival::kNotYet) continue;
-      record->peer = r;
-      return;
-    }
   }
 
   __device__ StopRecord record_at(StopKind kind, Site site) const {

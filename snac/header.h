@@ -59,6 +59,19 @@ PURLIN_HD Arrival header_from(Env& env, const Params& p, u64 epoch, u32 peer, St
   return Arrival::kDiffers;
 }
 
+// Whom to name when a wait for `peer` was too long: the peer may itself wait for a rank that never came,
+// so a rank without a header comes first.
+template <class Env, class Params>
+PURLIN_HD u32 absent_instead_of(Env& env, const Params& p, u64 epoch, u32 peer) {
+  PURLIN_NO_UNROLL
+  for (u32 r = 0; r < env.nranks(); ++r) {
+    if (r == p.rank) continue;
+    StopRecord ignored;
+    if (header_from(env, p, epoch, r, &ignored) == Arrival::kNotYet) return r;
+  }
+  return peer;
+}
+
 // Whether the header of `peer` has arrived. A header that contradicts own call stops the rank:
 // `agrees` is then false.
 template <class Env, class Params>

@@ -74,11 +74,12 @@ class HostEnv : public HostBlocks, public HostWaiter {
                ? StopKind::kRefused
                : StopKind::kNone;
   }
-  StopRecord record_at(StopKind kind, Site site) const override {
+  StopRecord record_at(StopKind kind, Site site) override {
     StopRecord record;
     record.kind = kind;
     record.rank = p_.rank;
-    record.peer = site.peer;
+    record.peer = kind == StopKind::kTimeout ? absent_instead_of(*this, p_, epoch_, site.peer)
+                                             : site.peer;
     record.step = site.step;
     record.epoch = epoch_;
     record.chunk = site.chunk;

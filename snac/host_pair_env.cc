@@ -2,7 +2,7 @@
 
 namespace purlin::snac {
 
-StopRecord HostPairEnv::record_at(StopKind kind, Site site) const {
+StopRecord HostPairEnv::record_at(StopKind kind, Site site) {
   StopRecord record;
   record.kind = kind;
   record.rank = p_.rank;

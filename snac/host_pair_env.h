@@ -41,7 +41,7 @@ class HostPairEnv : public HostBlocks, public HostWaiter {
  private:
   bool disagrees(u32) override { return false; }  // a stream sees that for itself
   StopKind in_vain(u32 peer, u64 waited_ns) override;
-  StopRecord record_at(StopKind kind, Site site) const override;
+  StopRecord record_at(StopKind kind, Site site) override;
 
   const PairParams& p_;
   const u64 next_epoch_;

@@ -65,7 +65,7 @@ class HostWaiter {
   // Why nothing more will come from `peer` after `waited_ns`, beyond what this class sees, or
   // kNone. Asked before a last poll.
   virtual StopKind in_vain(u32 peer, u64 waited_ns) = 0;
-  virtual StopRecord record_at(StopKind kind, Site site) const = 0;
+  virtual StopRecord record_at(StopKind kind, Site site) = 0;
 
   Control* control(u32 rank) const { return controls_ + rank; }
 
