@@ -114,6 +114,10 @@ ordered_json settings_json(const policy::Policy& policy, const policy::Choice& c
   list.push_back(setting("ctas.stage", number(choice.stage_ctas.value), choice.stage_ctas));
   list.push_back(setting("ctas.reduce", number(choice.reduce_ctas.value), choice.reduce_ctas));
   list.push_back(setting("ctas.gather", number(choice.gather_ctas.value), choice.gather_ctas));
+  auto own = [](auto value) { return value == 0 ? "the Atom's own" : fmt::format("{}", value); };
+  list.push_back(setting("stages", own(choice.stages.value), choice.stages));
+  list.push_back(setting("stage_bytes", own(choice.stage_bytes.value), choice.stage_bytes));
+  list.push_back(setting("threads", own(choice.threads.value), choice.threads));
   list.push_back(setting("staging.latency_bytes", number(policy.staging.latency_bytes.value),
                          policy.staging.latency_bytes));
   list.push_back(setting("staging.throughput_bytes", number(policy.staging.throughput_bytes.value),
