@@ -5,7 +5,7 @@ purlin_packages=(
   libboost-dev libyaml-cpp-dev libfmt-dev libcli11-dev nlohmann-json3-dev doctest-dev
 )
 purlin_fuzz_packages=(clang libclang-rt-dev)             # of level full: libFuzzer
-purlin_bench_packages=(openmpi-bin libopenmpi-dev)       # of scripts/bench: what it compares with
+purlin_bench_packages=(openmpi-bin libopenmpi-dev python3-matplotlib)  # of scripts/bench and bench/: peers, plots
 
 # ensure_packages [fuzz | bench]: those, and the packages for building.
 # Installs what is missing, as root or through sudo. Does nothing, and needs no network, when all is there.

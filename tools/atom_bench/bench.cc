@@ -17,7 +17,7 @@ namespace purlin::tools {
 namespace {
 
 constexpr const char* kKernels[] = {"purlin_bench_atom", "purlin_bench_plain", "purlin_bench_chase"};
-constexpr uint64_t kChaseSteps = 4096, kChaseGranule = 128;
+constexpr uint64_t kChaseSteps = 1 << 19, kChaseGranule = 128;  // 64 MiB of lines: no cache holds them
 
 struct FreeKernel {
   void operator()(purlin_kernel* kernel) const { purlin_free_kernel(kernel); }
@@ -123,18 +123,16 @@ class AtomBench {
     for (size_t i = 1; i <= kChaseSteps && i < places.size(); ++i)
       std::swap(places[i],
                 places[std::uniform_int_distribution<size_t>(i, places.size() - 1)(random)]);
+    std::vector<uint64_t> chain(options_.bytes / 8);
     for (size_t i = 0; i < kChaseSteps; ++i)
-      if (Done copied = launcher_.copy_in(parameters_.in + places[i], &places[i + 1], 8); !copied)
-        return copied;
+      chain[places[i] / 8] = places[(i + 1) % kChaseSteps];
+    if (Done copied = launcher_.copy_in(parameters_.in, chain.data(), options_.bytes); !copied)
+      return copied;
     AtomBenchParameters parameters = parameters_;
-    double times[2] = {};
-    for (int i = 0; i < 2; ++i) {  // the difference of two lengths leaves the launch out
-      parameters.steps = i == 0 ? kChaseSteps / 2 : kChaseSteps;
-      const auto time = launcher_.time(program->module, {kKernels[2], 1, 32, 0}, parameters, 3);
-      if (!time) return Error{time.error()};
-      times[i] = *time;
-    }
-    round_trip_ns_ = 1000 * (times[1] - times[0]) / (kChaseSteps / 2.0);
+    parameters.steps = kChaseSteps;
+    const auto time = launcher_.time(program->module, {kKernels[2], 1, 32, 0}, parameters, 1);
+    if (!time) return Error{time.error()};
+    round_trip_ns_ = 1000 * *time / static_cast<double>(kChaseSteps);
     return done();
   }
 
