@@ -42,7 +42,8 @@ void run(const AtomBenchArguments& given) {
   file << measured->dump(1) << '\n';
   file.close();
   if (file) return;
-  fmt::print(stderr, "purlin perf atom: --json: {} cannot be written; check the folder and its mode\n",
+  fmt::print(stderr,
+             "purlin perf atom: --json: {} cannot be written; check the folder and its mode\n",
              options->json);
   throw CLI::RuntimeError(kExitFailed);
 }

@@ -46,8 +46,9 @@ TEST_CASE("a kernel links with each Atom, copying and reducing, and keeps to reg
   struct Pair {
     const char *atom, *device;
   };
-  for (const Pair& pair : {Pair{"generic", "sm_75"}, Pair{"generic", "sm_90"}, Pair{"ampere", "sm_80"},
-                           Pair{"hopper", "sm_90"}, Pair{"blackwell", "sm_100"}}) {
+  for (const Pair& pair :
+       {Pair{"generic", "sm_75"}, Pair{"generic", "sm_90"}, Pair{"ampere", "sm_80"},
+        Pair{"hopper", "sm_90"}, Pair{"blackwell", "sm_100"}}) {
     for (const bool reduces : {false, true}) {
       CAPTURE(pair.atom);
       CAPTURE(pair.device);

@@ -277,10 +277,10 @@ TEST_CASE("steps of a hypercube, each in an inner group, send on what they recei
       const int have = r & ~(mask - 1), get = have ^ mask;
       const size_t count = kPart * static_cast<size_t>(mask);
       REQUIRE(lib().GroupStart() == kSuccess);
-      CHECK(lib().Send(mine + static_cast<size_t>(have) * kPart, count, PURLIN_I32, r ^ mask, ranks[r],
-                       nullptr) == kSuccess);
-      CHECK(lib().Recv(mine + static_cast<size_t>(get) * kPart, count, PURLIN_I32, r ^ mask, ranks[r],
-                       nullptr) == kSuccess);
+      CHECK(lib().Send(mine + static_cast<size_t>(have) * kPart, count, PURLIN_I32, r ^ mask,
+                       ranks[r], nullptr) == kSuccess);
+      CHECK(lib().Recv(mine + static_cast<size_t>(get) * kPart, count, PURLIN_I32, r ^ mask,
+                       ranks[r], nullptr) == kSuccess);
       CHECK(lib().GroupEnd() == kSuccess);
     }
     return kSuccess;
@@ -312,7 +312,8 @@ TEST_CASE("messages of any size between all ranks in one group, also where some 
       for (int peer = 0; peer < kRanks; ++peer) {
         const size_t sent = bytes(total, r, peer), received = bytes(total, peer, r);
         if (sent != 0) CHECK(lib().Send(send, sent, 0, peer, ranks[r], nullptr) == kSuccess);
-        if (received != 0) CHECK(lib().Recv(receive, received, 0, peer, ranks[r], nullptr) == kSuccess);
+        if (received != 0)
+          CHECK(lib().Recv(receive, received, 0, peer, ranks[r], nullptr) == kSuccess);
         send += sent, receive += received;
       }
       return kSuccess;

@@ -16,8 +16,10 @@
 namespace purlin::tools {
 namespace {
 
-constexpr const char* kKernels[] = {"purlin_bench_atom", "purlin_bench_plain", "purlin_bench_chase"};
-constexpr uint64_t kChaseSteps = 1 << 19, kChaseGranule = 128;  // 64 MiB of lines: no cache holds them
+constexpr const char* kKernels[] = {"purlin_bench_atom", "purlin_bench_plain",
+                                    "purlin_bench_chase"};
+constexpr uint64_t kChaseSteps = 1 << 19,
+                   kChaseGranule = 128;  // 64 MiB of lines: no cache holds them
 
 struct FreeKernel {
   void operator()(purlin_kernel* kernel) const { purlin_free_kernel(kernel); }
@@ -78,8 +80,8 @@ class AtomBench {
     parameters_.chunk_bytes = options_.chunk_bytes;
     parameters_.drain = options_.drain ? 1 : 0;
     if (Done measured = measure_round_trip(); !measured) return measured;
-    const InputSource source{options_.dtype, options_.reduces, options_.op, options_.seed,
-                             options_.bytes, 0};
+    const InputSource source{options_.dtype, options_.reduces, options_.op,
+                             options_.seed,  options_.bytes,   0};
     input_.resize(all);
     for (uint32_t s = 0; s < options_.sources; ++s)
       source.block(static_cast<int>(s), 0, element_count(), input_.data() + s * options_.bytes);
@@ -124,8 +126,7 @@ class AtomBench {
       std::swap(places[i],
                 places[std::uniform_int_distribution<size_t>(i, places.size() - 1)(random)]);
     std::vector<uint64_t> chain(options_.bytes / 8);
-    for (size_t i = 0; i < kChaseSteps; ++i)
-      chain[places[i] / 8] = places[(i + 1) % kChaseSteps];
+    for (size_t i = 0; i < kChaseSteps; ++i) chain[places[i] / 8] = places[(i + 1) % kChaseSteps];
     if (Done copied = launcher_.copy_in(parameters_.in, chain.data(), options_.bytes); !copied)
       return copied;
     AtomBenchParameters parameters = parameters_;
@@ -137,20 +138,20 @@ class AtomBench {
   }
 
   void heading() const {
-    print_(fmt::format("# {} ({}, {} multiprocessors): {} of {} by chunks of {}{}{}", launcher_.name(),
-                       launcher_.architecture(), launcher_.multiprocessors(),
-                       options_.reduces
-                           ? fmt::format("{} of {} {} sources", op_name(options_.op),
-                                         options_.sources, dtype_name(options_.dtype))
-                           : "copy",
+    print_(fmt::format("# {} ({}, {} multiprocessors): {} of {} by chunks of {}{}{}",
+                       launcher_.name(), launcher_.architecture(), launcher_.multiprocessors(),
+                       options_.reduces ? fmt::format("{} of {} {} sources", op_name(options_.op),
+                                                      options_.sources, dtype_name(options_.dtype))
+                                        : "copy",
                        format_size(options_.bytes), format_size(options_.chunk_bytes),
                        options_.drain ? ", draining between chunks" : "",
                        options_.peer < 0 ? ", inside one device"
                        : options_.push   ? ", pushed to a peer"
                                          : ", pulled from a peer"));
     print_(fmt::format("# one load takes {:.0f} ns there and back", round_trip_ns_));
-    print_("#     atom   ctas stages  stage  in flight  needed  time us   GB/s plain us plain GB/s"
-           "  ratio");
+    print_(
+        "#     atom   ctas stages  stage  in flight  needed  time us   GB/s plain us plain GB/s"
+        "  ratio");
   }
 
   Done measure(const std::string& atom, uint32_t stages, uint32_t stage_bytes) {
@@ -161,14 +162,15 @@ class AtomBench {
       if (!checked)
         if (Done poisoned = poison(); !poisoned) return poisoned;
       const purlin_kernel& k = *program->kernel;
-      const auto time = launcher_.time(program->module, {kKernels[0], ctas, k.threads, k.shared_bytes},
-                                       parameters_, options_.iterations);
+      const auto time =
+          launcher_.time(program->module, {kKernels[0], ctas, k.threads, k.shared_bytes},
+                         parameters_, options_.iterations);
       if (!time) return Error{time.error()};
       if (!checked)
         if (Done right = verify(k.atom); !right) return right;
       checked = true;
-      const bool comparable = !options_.reduces || (options_.dtype == PURLIN_F32 &&
-                                                    options_.op == PURLIN_SUM);
+      const bool comparable =
+          !options_.reduces || (options_.dtype == PURLIN_F32 && options_.op == PURLIN_SUM);
       double plain = 0;
       if (comparable) {
         const auto beside = launcher_.time(program->module, {kKernels[1], ctas, k.threads, 0},
@@ -186,16 +188,23 @@ class AtomBench {
     const double rate = bytes / us / 1000, plain_rate = plain_us > 0 ? bytes / plain_us / 1000 : 0;
     const uint64_t in_flight = uint64_t{ctas} * k.stages * k.stage_bytes;
     const double needed = rate * round_trip_ns_;  // bytes: GB/s times ns
-    rows_.push_back({{"atom", k.atom}, {"ctas", ctas}, {"stages", k.stages},
-                     {"stage_bytes", k.stage_bytes}, {"threads", k.threads},
-                     {"in_flight_bytes", in_flight}, {"bandwidth_delay_bytes", needed},
-                     {"time_us", us}, {"read_GBps", rate}, {"plain_us", plain_us},
+    rows_.push_back({{"atom", k.atom},
+                     {"ctas", ctas},
+                     {"stages", k.stages},
+                     {"stage_bytes", k.stage_bytes},
+                     {"threads", k.threads},
+                     {"in_flight_bytes", in_flight},
+                     {"bandwidth_delay_bytes", needed},
+                     {"time_us", us},
+                     {"read_GBps", rate},
+                     {"plain_us", plain_us},
                      {"plain_GBps", plain_rate}});
-    print_(fmt::format("{:>10} {:>6} {:>6} {:>6} {:>10} {:>6.0f}K {:>8.1f} {:>6.0f} {:>8} {:>10} {:>6}",
-                       k.atom, ctas, k.stages, format_size(k.stage_bytes), format_size(in_flight),
-                       needed / 1024, us, rate, plain_us > 0 ? fmt::format("{:.1f}", plain_us) : "-",
-                       plain_us > 0 ? fmt::format("{:.0f}", plain_rate) : "-",
-                       plain_us > 0 ? fmt::format("{:.2f}", plain_us / us) : "-"));
+    print_(fmt::format(
+        "{:>10} {:>6} {:>6} {:>6} {:>10} {:>6.0f}K {:>8.1f} {:>6.0f} {:>8} {:>10} {:>6}", k.atom,
+        ctas, k.stages, format_size(k.stage_bytes), format_size(in_flight), needed / 1024, us, rate,
+        plain_us > 0 ? fmt::format("{:.1f}", plain_us) : "-",
+        plain_us > 0 ? fmt::format("{:.0f}", plain_rate) : "-",
+        plain_us > 0 ? fmt::format("{:.2f}", plain_us / us) : "-"));
   }
 
   Done poison() {

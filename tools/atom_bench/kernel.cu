@@ -8,7 +8,8 @@ using u64 = unsigned long long;
 
 namespace {
 
-// Segments of this CTA: every gridDim.x-th chunk. The number of sources is the linked constant nranks.
+// Segments of this CTA: every gridDim.x-th chunk. The number of sources is the linked constant
+// nranks.
 struct Work {
   const AtomBenchParameters* p;
   u64 first, limit;  // segments
@@ -62,7 +63,8 @@ extern "C" __global__ void purlin_bench_plain(const __grid_constant__ AtomBenchP
   const auto sources = static_cast<unsigned>(purlin_constant_nranks_d1());
   const u64 words = p.bytes / 16, stride = u64{gridDim.x} * blockDim.x;
   auto* out = reinterpret_cast<float4*>(p.out);
-  for (u64 first = u64{blockIdx.x} * blockDim.x + threadIdx.x; first < words; first += kAhead * stride) {
+  for (u64 first = u64{blockIdx.x} * blockDim.x + threadIdx.x; first < words;
+       first += kAhead * stride) {
     float4 sum[kAhead];
     for (unsigned s = 0; s < sources; ++s) {
       const auto* in = reinterpret_cast<const float4*>(p.in + s * p.source_stride);
@@ -71,8 +73,10 @@ extern "C" __global__ void purlin_bench_plain(const __grid_constant__ AtomBenchP
         const u64 word = first + a * stride;
         if (word >= words) continue;
         const float4 next = in[word];
-        if (s == 0) sum[a] = next;
-        else sum[a].x += next.x, sum[a].y += next.y, sum[a].z += next.z, sum[a].w += next.w;
+        if (s == 0)
+          sum[a] = next;
+        else
+          sum[a].x += next.x, sum[a].y += next.y, sum[a].z += next.z, sum[a].w += next.w;
       }
     }
 #pragma unroll

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;  // CU_DEVICE_ATTRIBUTE_…
 constexpr int kMaxDynamicShared = 8;                            // CU_FUNC_ATTRIBUTE_…
 constexpr unsigned kNonBlocking = 1;                            // CU_STREAM_NON_BLOCKING
-constexpr int kAccessEnabled = 704;                             // CUDA_ERROR_PEER_ACCESS_ALREADY_…
+constexpr int kAccessEnabled = 704;  // CUDA_ERROR_PEER_ACCESS_ALREADY_…
 
 }  // namespace
 
@@ -54,9 +54,9 @@ Outcome<std::unique_ptr<Launcher>> Launcher::open(const CudaDriver& driver, int 
 }
 
 Done Launcher::start(int device, int peer) {
-#define CALL(name, symbol, parameters)                                                    \
-  calls_->name = reinterpret_cast<decltype(calls_->name)>(driver_.find(#symbol));         \
-  if (calls_->name == nullptr)                                                            \
+#define CALL(name, symbol, parameters)                                            \
+  calls_->name = reinterpret_cast<decltype(calls_->name)>(driver_.find(#symbol)); \
+  if (calls_->name == nullptr)                                                    \
     return Error{fmt::format("the CUDA driver has no {}; update it", #symbol)};
   PURLIN_LAUNCH_CALLS(CALL)
 #undef CALL
@@ -65,8 +65,8 @@ Done Launcher::start(int device, int peer) {
   if (peer >= 0) {
     Done retained = check("cuDeviceGet", driver_.device_get(&h.peer_device, peer));
     if (retained)
-      retained = check("cuDevicePrimaryCtxRetain",
-                       driver_.context_retain(&h.peer_context, h.peer_device));
+      retained =
+          check("cuDevicePrimaryCtxRetain", driver_.context_retain(&h.peer_context, h.peer_device));
     if (!retained) return retained;
   }
   if (Done got = check("cuDeviceGet", driver_.device_get(&h.device, device)); !got) return got;
@@ -150,18 +150,18 @@ Outcome<CudaHandle> Launcher::load(const void* cubin) {
 Outcome<double> Launcher::time(CudaHandle module, const Grid& grid,
                                const AtomBenchParameters& parameters, unsigned count) {
   CudaHandle function = nullptr;
-  Done step = driver_.check("cuModuleGetFunction",
-                            calls_->module_function(&function, module, grid.kernel));
+  Done step =
+      driver_.check("cuModuleGetFunction", calls_->module_function(&function, module, grid.kernel));
   if (step)
-    step = driver_.check("cuFuncSetAttribute",
-                         calls_->function_set(function, kMaxDynamicShared,
-                                              static_cast<int>(grid.shared_bytes)));
+    step = driver_.check(
+        "cuFuncSetAttribute",
+        calls_->function_set(function, kMaxDynamicShared, static_cast<int>(grid.shared_bytes)));
   AtomBenchParameters argument = parameters;
   void* arguments[] = {&argument};
   const auto launch = [&] {
-    return driver_.check(grid.kernel, calls_->launch(function, grid.ctas, 1, 1, grid.threads, 1, 1,
-                                                     grid.shared_bytes, held_->stream, arguments,
-                                                     nullptr));
+    return driver_.check(grid.kernel,
+                         calls_->launch(function, grid.ctas, 1, 1, grid.threads, 1, 1,
+                                        grid.shared_bytes, held_->stream, arguments, nullptr));
   };
   if (step) step = launch();
   std::vector<double> samples;

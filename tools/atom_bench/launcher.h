@@ -13,7 +13,8 @@ namespace purlin::tools {
 // One GPU, current on the thread that opened it, with a stream of its own.
 class Launcher {
  public:
-  // The driver outlives the launcher. With `peer` of at least 0 that device's memory is reachable too.
+  // The driver outlives the launcher. With `peer` of at least 0 that device's memory is reachable
+  // too.
   static Outcome<std::unique_ptr<Launcher>> open(const CudaDriver& driver, int device, int peer);
   ~Launcher();
   Launcher(const Launcher&) = delete;

@@ -90,7 +90,8 @@ Outcome<AtomBenchOptions> check_arguments(const AtomBenchArguments& given) {
   if (!dtype) return Error{"--dtype: " + dtype.error()};
   if (!op) return Error{"--reduction: " + op.error()};
   if (*op == PURLIN_PREMUL_SUM)
-    return Error{"--reduction: premul_sum scales where a rank stages; sum is what it combines with"};
+    return Error{
+        "--reduction: premul_sum scales where a rank stages; sum is what it combines with"};
   options.dtype = *dtype;
   options.op = *op;
   if (given.sources < 2 || given.sources > kMostSources)

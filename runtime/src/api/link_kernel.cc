@@ -31,7 +31,8 @@ Status invalid(std::string text) {
 
 Status check_request(const purlin_kernel_request& request) {
   if (request.struct_size < sizeof request)
-    return invalid(fmt::format("struct_size is {}, expected {}", request.struct_size, sizeof request));
+    return invalid(
+        fmt::format("struct_size is {}, expected {}", request.struct_size, sizeof request));
   if (request.device == nullptr) return invalid("device is null; name an architecture like sm_90");
   if (request.images == nullptr || request.image_count == 0)
     return invalid("images is empty; give the LTO-IR of the kernels");
@@ -113,8 +114,8 @@ Result<std::unique_ptr<Linked>> link(const purlin_kernel_request& request) {
   const auto facts = policy::device_facts_of(request.device);
   if (!facts) return facts.status();
   if (policy::kind_of(*facts) != PURLIN_DEVICE_CUDA)
-    return invalid(fmt::format("device is '{}'; kernels run on GPUs: name one like sm_90",
-                               request.device));
+    return invalid(
+        fmt::format("device is '{}'; kernels run on GPUs: name one like sm_90", request.device));
   const auto atom = bind(request, *facts);
   if (!atom) return atom.status();
   auto linked = std::make_unique<Linked>();

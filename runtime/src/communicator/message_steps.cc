@@ -35,7 +35,8 @@ std::vector<size_t> step_starts(std::span<const Message> messages, std::span<con
   for (size_t i = 0; i < ends.size(); ++i) {
     const size_t from = ends[i];
     const size_t to = i + 1 < ends.size() ? ends[i + 1] : messages.size();
-    if (!reads_what(messages.subspan(from, to - from), messages.subspan(step, from - step))) continue;
+    if (!reads_what(messages.subspan(from, to - from), messages.subspan(step, from - step)))
+      continue;
     starts.push_back(from);
     step = from;
   }
