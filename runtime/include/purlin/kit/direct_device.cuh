@@ -22,9 +22,12 @@ struct FromGlobal {
   }
 };
 
-/* All threads of the group. kAtOnce: words a thread copies at once. */
-template <uint32_t kAtOnce>
-static __device__ __forceinline__ void run_direct(const purlin_group& group, void* snac) {
+/* All threads of the group. A segment's blocks of `block` bytes are dealt to the movers, a warp each:
+ * words are read where they lie, whatever their alignment. `move(segment, range, lane)` moves one;
+ * `around()` is called by each mover before and after what it moves of a segment. */
+template <class Move, class Around>
+static __device__ __forceinline__ void run_dealt(const purlin_group& group, void* snac, uint32_t block,
+                                                 const Move& move, const Around& around) {
   auto& sides = *static_cast<Sides*>(group.shared);
   const uint32_t lane = group.thread % 32;
   const uint32_t warp = group.thread / 32;
@@ -32,24 +35,35 @@ static __device__ __forceinline__ void run_direct(const purlin_group& group, voi
   begin_sides(sides, group);
   group_barrier(group, 0);
   if (warp == 0) {
-    // A block for each warp at a time: words are read where they lie, whatever their alignment.
-    if (lane == 0) run_gate(sides, snac, Cutting{kAtOnce * 32 * kWordBytes, 0});
+    if (lane == 0) run_gate(sides, snac, Cutting{block, 0});
   } else if (warp == 1) {
     run_announcer(sides, movers, lane, snac);
   } else {
     uint32_t piece = warp - 2;  // this mover's next, counted from the segment's first
     for (uint64_t i = 0; warp_awaits_grant(sides, i) == Grant::kGo; ++i) {
       const GrantedSegment& s = segment_at(sides, i);
+      around();
 #pragma unroll 1
       for (; piece < s.pieces; piece += movers)
-        consume_range<kAtOnce, 1>(s, FromGlobal{s}, piece_range(piece, s.lead, s.span, s.step), lane, 32,
-                               snac);
+        move(s, piece_range(piece, s.lead, s.span, s.step), lane);
       piece -= s.pieces;
+      around();
       mark_stored(sides, warp - 2, lane, i + 1);
     }
   }
   __syncwarp();
   group_barrier(group, 0);
+}
+
+/* kAtOnce: words a thread copies at once. */
+template <uint32_t kAtOnce>
+static __device__ __forceinline__ void run_direct(const purlin_group& group, void* snac) {
+  run_dealt(
+      group, snac, kAtOnce * 32 * kWordBytes,
+      [snac](const GrantedSegment& s, const Range& range, uint32_t lane) {
+        consume_range<kAtOnce, 1>(s, FromGlobal{s}, range, lane, 32, snac);
+      },
+      [] {});
 }
 
 }  // namespace purlin::kit

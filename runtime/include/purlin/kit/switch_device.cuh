@@ -9,8 +9,8 @@
 #ifndef PURLIN_KIT_SWITCH_DEVICE_CUH
 #define PURLIN_KIT_SWITCH_DEVICE_CUH
 
+#include "purlin/kit/direct_device.cuh"
 #include "purlin/kit/multimem_device.cuh"
-#include "purlin/kit/sides_device.cuh"
 #include "purlin/kit/window_device.cuh"
 
 namespace purlin::kit {
@@ -58,31 +58,12 @@ static __device__ __forceinline__ void move_switched(const GrantedSegment& s, co
 /* All threads of the group. */
 template <uint32_t kAtOnce, bool kFamilyOf100>
 static __device__ __forceinline__ void run_switched(const purlin_group& group, void* snac) {
-  auto& sides = *static_cast<Sides*>(group.shared);
-  const uint32_t lane = group.thread % 32;
-  const uint32_t warp = group.thread / 32;
-  const uint32_t movers = constant_warps() - 2;
-  begin_sides(sides, group);
-  group_barrier(group, 0);
-  if (warp == 0) {
-    if (lane == 0) run_gate(sides, snac, Cutting{kAtOnce * 32 * kWordBytes, 0});
-  } else if (warp == 1) {
-    run_announcer(sides, movers, lane, snac);
-  } else {
-    uint32_t piece = warp - 2;  // this mover's next, counted from the segment's first
-    for (uint64_t i = 0; warp_awaits_grant(sides, i) == Grant::kGo; ++i) {
-      const GrantedSegment& s = segment_at(sides, i);
-      fence_aliases();
-#pragma unroll 1
-      for (; piece < s.pieces; piece += movers)
-        move_switched<kAtOnce, kFamilyOf100>(s, piece_range(piece, s.lead, s.span, s.step), lane);
-      piece -= s.pieces;
-      fence_aliases();
-      mark_stored(sides, warp - 2, lane, i + 1);
-    }
-  }
-  __syncwarp();
-  group_barrier(group, 0);
+  run_dealt(
+      group, snac, kAtOnce * 32 * kWordBytes,
+      [](const GrantedSegment& s, const Range& range, uint32_t lane) {
+        move_switched<kAtOnce, kFamilyOf100>(s, range, lane);
+      },
+      [] { fence_aliases(); });
 }
 
 }  // namespace purlin::kit
