@@ -3,6 +3,7 @@
 #ifndef PURLIN_KIT_CUDA_DESCRIPTOR_H
 #define PURLIN_KIT_CUDA_DESCRIPTOR_H
 
+#include <cstdio>
 #include <initializer_list>
 
 #include "purlin/atom_abi.h"
@@ -50,22 +51,38 @@ constexpr purlin_atom_descriptor cuda_descriptor() {
   return descriptor;
 }
 
-/* What multicast loads of sm_90 reduce (kit/multimem_device.cuh). */
-constexpr void set_multimem_operations(purlin_atom_limits* limits) {
+/* Of an Atom of kit/switch_device.cuh. Words go through registers: there are no stages to choose. Two
+ * warps of a group move no bytes. What multicast loads reduce (kit/multimem_device.cuh) depends on the
+ * device: the family of sm_100 has 8-bit floats. */
+constexpr purlin_atom_limits cuda_switch_limits(bool family_of_100) {
   constexpr uint32_t kSum = 1u << PURLIN_SUM;
   constexpr uint32_t kExtremes = 1u << PURLIN_MIN | 1u << PURLIN_MAX;
-  for (uint32_t& mask : limits->op_mask) mask = 0;
+  purlin_atom_limits limits = cuda_limits({1, 1, 1}, {16, 16, 16}, {96, 1024, 512}, kSidesBytes);
+  for (uint32_t& mask : limits.op_mask) mask = 0;
   for (purlin_dtype dtype :
        {PURLIN_I32, PURLIN_U32, PURLIN_I64, PURLIN_U64, PURLIN_F16, PURLIN_BF16})
-    limits->op_mask[dtype] = kSum | kExtremes;
-  limits->op_mask[PURLIN_F32] = limits->op_mask[PURLIN_F64] = kSum;
+    limits.op_mask[dtype] = kSum | kExtremes;
+  limits.op_mask[PURLIN_F32] = limits.op_mask[PURLIN_F64] = kSum;
+  if (family_of_100)
+    limits.op_mask[PURLIN_F8E4M3] = limits.op_mask[PURLIN_F8E5M2] = kSum | kExtremes;
+  return limits;
 }
 
-/* An Atom of kit/switch_device.cuh: nothing is reduced outside the switch. */
+inline uint32_t probe_multicast(const purlin_device_facts* facts, char* reason,
+                                uint64_t reason_bytes) {
+  if (facts->multicast != 0) return PURLIN_PROBE_FITS;
+  std::snprintf(reason, reason_bytes, "the device has no multicast memory");
+  return PURLIN_PROBE_LACKS_MULTICAST;
+}
+
+/* An Atom of kit/switch_device.cuh: nothing is reduced outside the switch, so it stands beside an Atom
+ * that reduces, never in its place. */
 constexpr purlin_atom_descriptor cuda_switch_descriptor() {
   purlin_atom_descriptor descriptor = cuda_descriptor();
   descriptor.capabilities = PURLIN_CAP_COPY | PURLIN_CAP_PACKETS | PURLIN_CAP_SIGNALS |
                             PURLIN_CAP_SWITCH_REDUCE | PURLIN_CAP_SWITCH_STORE;
+  descriptor.priority = -100;
+  descriptor.probe = probe_multicast;
   return descriptor;
 }
 
