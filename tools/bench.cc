@@ -35,7 +35,8 @@ class Bench {
         shape_(shape_of(test, link.rank())) {}
 
   Outcome<Row> run() {
-    auto memory = RankMemory::make(shape_, dtype_bytes(test_.dtype), settings_.misalign, device_);
+    auto memory = RankMemory::make(shape_, dtype_bytes(test_.dtype), settings_.misalign, device_,
+                                   settings_.registered ? comm_ : nullptr);
     if (Done all = link_.agree(done_or_error(memory)); !all) return Error{all.error()};
     const Issuer call(test_, shape_, *memory, link_.rank(), settings_.path, settings_.ctas, comm_,
                       device_.stream());
@@ -73,6 +74,7 @@ class Bench {
   Done judge(const InputSource& source, RankMemory& memory) {
     if (Done all = link_.agree(memory.download()); !all) return all;
     const Verdict verdict = verify(test_, shape_, source, memory.images(), link_);
+    for (const GuardedBuffer& image : memory.images()) row_.digest = image.digest(row_.digest);
     ++row_.checked_calls;
     row_.wrong += verdict.wrong;
     for (const std::string& note : verdict.notes) complain_(note);
@@ -115,7 +117,8 @@ class Bench {
     });
   }
 
-  // `work` calls its argument at most once; ranks meet there as often, whether all get so far or not.
+  // `work` calls its argument at most once; ranks meet there as often, whether all get so far or
+  // not.
   template <class Work>
   Outcome<Samples> together(const Work& work) {
     bool met = false;
@@ -148,13 +151,14 @@ class Bench {
   Outcome<Row> report(const Timing& mine, const Timing& peer) {
     struct Figures {
       Timing timing, peer;
-      uint64_t wrong;
+      uint64_t wrong, digest;
     };
-    const auto all = link_.gather_all(Figures{mine, peer, row_.wrong});
+    const auto all = link_.gather_all(Figures{mine, peer, row_.wrong, row_.digest});
     if (!all) return Error{all.error()};
-    row_.wrong = 0;
+    row_.wrong = row_.digest = 0;
     for (const Figures& rank : *all) {
       row_.wrong += rank.wrong;
+      row_.digest = mix(row_.digest, rank.digest);
       row_.rank_medians.push_back(rank.timing.median);
       keep_slowest(row_.slowest, rank.timing);
       keep_slowest(row_.peer, rank.peer);

@@ -21,6 +21,7 @@ struct BenchSettings {
   uint64_t iterations = 0;  // calls timed; 0: as plan_calls says
   uint64_t warmup = 5;
   uint64_t seed = 1, misalign = 0;
+  bool registered = false;   // with the communicator, so that peers may reach the buffers in place
   NcclPeer* peer = nullptr;  // this rank's, when the row is compared with NCCL
 };
 
@@ -30,7 +31,10 @@ struct Row {
   uint64_t batch = 1;
   int checked_calls = 0;
   uint64_t wrong = 0;  // over all ranks and checked calls
-  Timing peer;         // NCCL's, of the slowest rank; no calls where it was not asked or cannot
+  // Of every byte of every rank's buffers after each checked call. The same case with the same seed
+  // has the same digest wherever its results have the same bits.
+  uint64_t digest = 0;
+  Timing peer;  // NCCL's, of the slowest rank; no calls where it was not asked or cannot
 };
 
 // Called by every rank of `link` with the same case and settings. A checked row makes two calls

@@ -31,6 +31,11 @@ class CudaDevice : public RankDevice {
   purlin_device_kind kind() const override { return PURLIN_DEVICE_CUDA; }
   int ordinal() const override { return ordinal_; }
   purlin_stream_t stream() const override { return stream_; }
+  uint64_t free_memory() const override {
+    const auto ask = reinterpret_cast<int (*)(size_t*, size_t*)>(driver_.find("cuMemGetInfo"));
+    size_t left = 0, total = 0;
+    return ask && ask(&left, &total) == 0 ? left : 0;
+  }
   bool separate_memory() const override { return true; }
 
   Outcome<unsigned char*> allocate(uint64_t bytes) override {
@@ -59,8 +64,7 @@ class CudaDevice : public RankDevice {
     return waited;
   }
 
-  Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan,
-                        purlin_comm_t comm,
+  Outcome<Samples> time(const std::function<Done()>& call, const Plan& plan, purlin_comm_t comm,
                         const std::function<Done()>& everyone_ready) override {
     const uint64_t calls = plan.batches * plan.batch;
     const uint64_t batch = std::min(kCallsPerGraph, calls);
@@ -123,10 +127,10 @@ class CudaDevice : public RankDevice {
     const Done ended =
         driver_.check("cuStreamEndCapture", driver_.capture_end(stream_, &graph.captured));
     if (!made || !ended) return made ? ended : made;
-    return all({{"cuGraphInstantiate",
-                 driver_.graph_instantiate(&graph.executable, graph.captured, 0)},
-                {"cuGraphUpload", driver_.graph_upload(graph.executable, stream_)},
-                {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
+    return all(
+        {{"cuGraphInstantiate", driver_.graph_instantiate(&graph.executable, graph.captured, 0)},
+         {"cuGraphUpload", driver_.graph_upload(graph.executable, stream_)},
+         {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
   }
 
   Done make_events(uint64_t count) {

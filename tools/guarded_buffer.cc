@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace purlin::tools {
 
 Outcome<GuardedBuffer> GuardedBuffer::make(uint64_t bytes, uint64_t misalign) {
@@ -35,6 +38,15 @@ GuardedBuffer::Damage GuardedBuffer::damage() const {
   look(0, begin);
   look(begin + bytes_, total_);
   return found;
+}
+
+uint64_t GuardedBuffer::digest(uint64_t so_far) const {
+  for (uint64_t at = 0; at < bytes_; at += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, data() + at, std::min<uint64_t>(sizeof word, bytes_ - at));
+    so_far = mix(so_far, word);
+  }
+  return mix(so_far, bytes_);
 }
 
 }  // namespace purlin::tools

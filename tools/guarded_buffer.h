@@ -27,6 +27,9 @@ class GuardedBuffer {
   uint64_t block_bytes() const { return total_; }
   uint64_t data_offset() const { return kGuardBytes + misalign_; }
 
+  // Of data() and `so_far`: equal for equal bytes; any change of one byte changes it.
+  uint64_t digest(uint64_t so_far) const;
+
   // Damaged guard bytes, and where the first lies relative to data() (negative: before it).
   struct Damage {
     uint64_t bytes = 0;
@@ -45,5 +48,11 @@ class GuardedBuffer {
   std::unique_ptr<unsigned char, Free> block_;
   uint64_t total_ = 0, bytes_ = 0, misalign_ = 0;
 };
+
+// One step of a digest. Invertible in either argument, so that a change of one is never lost.
+constexpr uint64_t mix(uint64_t so_far, uint64_t word) {
+  const uint64_t mixed = (so_far ^ word) * 0x9E3779B97F4A7C15u;
+  return mixed ^ (mixed >> 29);
+}
 
 }  // namespace purlin::tools

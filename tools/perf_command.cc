@@ -107,6 +107,8 @@ void add_perf_command(CLI::App& app) {
   perf->add_option("--vs", given->versus,
                    "On GPUs: time nccl too, or nccl-sym (symmetric windows)");
   perf->add_option("--nccl", given->nccl, "NCCL's library (libnccl.so.2)");
+  perf->add_flag("--registered", given->registered,
+                 "Register the buffers, so that peers may reach them in place");
   perf->add_option("--json", given->json, "Write figures to this file; - is standard output");
   perf->add_flag("--progress", given->progress, "Show progress even without a terminal");
   perf->footer(kExamples);

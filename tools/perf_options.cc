@@ -127,6 +127,24 @@ Done set_operation(const PerfArguments& given, PerfOptions& options) {
   return done();
 }
 
+Done set_versus(const PerfArguments& given, const Environment& environment, PerfOptions& options) {
+  if (given.versus == "nccl")
+    options.versus = Versus::kNccl;
+  else if (given.versus == "nccl-sym")
+    options.versus = Versus::kNcclSymmetric;
+  else if (!given.versus.empty())
+    return wrong("--vs", unknown_word("peer", given.versus, {"nccl", "nccl-sym"}));
+  options.nccl = given.nccl;
+  // Purlin's own libnccl.so.2 can be told to carry host ranks; no other can.
+  const bool hosts = environment("PURLIN_NCCL_DEVICE") == "host";
+  if (options.versus != Versus::kNothing && options.device == PURLIN_DEVICE_HOST && !hosts)
+    return wrong(
+        "--vs",
+        "NCCL works on GPUs only; leave --device host out (Purlin's own libnccl.so.2 carries "
+        "host ranks with PURLIN_NCCL_DEVICE=host)");
+  return done();
+}
+
 Done set_rest(const PerfArguments& given, PerfOptions& options) {
   const auto path = parse_path(given.path);
   if (!path) return wrong("--path", path.error());
@@ -142,15 +160,7 @@ Done set_rest(const PerfArguments& given, PerfOptions& options) {
   else if (given.device != "auto")
     return wrong("--device", unknown_word("device", given.device, {"auto", "host", "cuda"}));
   options.eager = given.eager;
-  if (given.versus == "nccl")
-    options.versus = Versus::kNccl;
-  else if (given.versus == "nccl-sym")
-    options.versus = Versus::kNcclSymmetric;
-  else if (!given.versus.empty())
-    return wrong("--vs", unknown_word("peer", given.versus, {"nccl", "nccl-sym"}));
-  if (options.versus != Versus::kNothing && options.device == PURLIN_DEVICE_HOST)
-    return wrong("--vs", "NCCL works on GPUs only; leave --device host out");
-  options.nccl = given.nccl;
+  options.registered = given.registered;
   if (given.iterations == 0 || given.iterations < -1)
     return wrong("--iters", "at least one call must be timed");
   options.iterations = given.iterations == -1 ? 0 : static_cast<uint64_t>(given.iterations);
@@ -185,6 +195,7 @@ Outcome<PerfOptions> check_arguments(const PerfArguments& given, const Environme
   if (Done step = set_skew(given, options); !step) return Error{step.error()};
   if (Done step = set_sizes(given, options); !step) return Error{step.error()};
   if (Done step = set_rest(given, options); !step) return Error{step.error()};
+  if (Done step = set_versus(given, environment, options); !step) return Error{step.error()};
   return options;
 }
 

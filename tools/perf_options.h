@@ -22,6 +22,7 @@ struct PerfArguments {
   std::string dtypes = "f32", ops, path = "auto", device = "auto", policy, json;
   std::string skew, counts_file, placement, versus, nccl = "libnccl.so.2";
   bool random_counts = false, in_place = false, check = false, progress = false, eager = false;
+  bool registered = false;
   int64_t iterations = -1, warmup = 5;
   uint64_t seed = 1, misalign = 0;
   int root = -1;
@@ -49,6 +50,7 @@ struct PerfOptions {
   Placement placement = Placement::kPacked;
   bool in_place = false, check = false, progress = false;
   bool eager = false;       // GPUs: time calls made one by one, not replays of graphs
+  bool registered = false;  // buffers that peers may reach in place
   uint64_t iterations = 0;  // 0: as plan_calls says
   uint64_t warmup = 5, seed = 1, misalign = 0;
   int root = 0;

@@ -93,9 +93,10 @@ std::string table_heading(const PerfOptions& options) {
   const std::string kind = options.as_processes ? fmt::format("processes of {}", options.launcher)
                                                 : std::string("threads of one process");
   std::string text =
-      fmt::format("# purlin perf {}: {} ranks, {}, {}{}\n# path {}, policy {}, seed {}, {}\n",
+      fmt::format("# purlin perf {}: {} ranks, {}, {}{}{}\n# path {}, policy {}, seed {}, {}\n",
                   collective_name(options.collective), options.nranks, kind, device_text(options),
-                  options.in_place ? ", in place" : "", path_text(options.path),
+                  options.in_place ? ", in place" : "", options.registered ? ", registered" : "",
+                  path_text(options.path),
                   options.policy.empty() ? "found by search" : options.policy, options.seed,
                   options.check ? "results checked bit for bit on every rank"
                                 : "results not checked (--check)");
@@ -157,6 +158,7 @@ nlohmann::ordered_json json_heading(const PerfOptions& options) {
       options.policy.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(options.policy);
   json["path"] = path_text(options.path);
   json["in_place"] = options.in_place;
+  json["registered"] = options.registered;
   json["seed"] = options.seed;
   if (takes_counts(options.collective)) json["skew"] = skew_text(options.skew);
   json["checked"] = options.check;
@@ -185,6 +187,7 @@ nlohmann::ordered_json json_row(const PerfOptions& options, const Case& test, co
   if (options.check) {
     json["checked_calls"] = row.checked_calls;
     json["wrong"] = row.wrong;
+    json["digest"] = fmt::format("{:016x}", row.digest);
   }
   return json;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -18,6 +20,39 @@
 
 namespace purlin::tools {
 namespace {
+
+// What creating a communicator took of one rank: time, and memory of its device.
+class Cost {
+ public:
+  explicit Cost(const RankDevice& device)
+      : device_(device), begin_(std::chrono::steady_clock::now()), free_(device.free_memory()) {}
+
+  void made() { took_ = std::chrono::steady_clock::now() - begin_; }
+
+  // The slowest rank's time, and the most that any device has less than before, for all the ranks
+  // on it. The same on every rank.
+  Outcome<nlohmann::ordered_json> of_all(RankLink& link) const {
+    const uint64_t left = device_.free_memory();
+    struct Figures {
+      double milliseconds;
+      uint64_t bytes;
+    };
+    const auto all = link.gather_all(Figures{took_.count(), free_ > left ? free_ - left : 0});
+    if (!all) return Error{all.error()};
+    Figures most{0, 0};
+    for (const Figures& rank : *all)
+      most = {std::max(most.milliseconds, rank.milliseconds), std::max(most.bytes, rank.bytes)};
+    nlohmann::ordered_json json = {{"create_ms", most.milliseconds}};
+    if (left > 0) json["device_bytes"] = most.bytes;
+    return json;
+  }
+
+ private:
+  const RankDevice& device_;
+  const std::chrono::steady_clock::time_point begin_;
+  const uint64_t free_;
+  std::chrono::duration<double, std::milli> took_{0};
+};
 
 class Session {
  public:
@@ -41,7 +76,7 @@ class Session {
  private:
   // Opens the driver where GPUs are wanted, and settles what "auto" means.
   Done choose_device() {
-    if (options_.device == PURLIN_DEVICE_HOST) return done();
+    if (options_.device == PURLIN_DEVICE_HOST) return open_nccl();
     auto driver = CudaDriver::open();
     if (driver) {
       driver_ = std::move(*driver);
@@ -83,9 +118,11 @@ class Session {
     if (!device) return fail(options_.rank, device.error());
     purlin_comm_options wanted = comm_options(**device);
     purlin_comm_t comm = nullptr;
+    Cost cost(**device);
     if (purlin_comm_create(&comm, &wanted) != PURLIN_OK)
       return fail(options_.rank, purlin_last_error());
-    rows(comm, **device, *process_link(comm, options_.rank, options_.nranks, **device));
+    cost.made();
+    rows(comm, cost, **device, *process_link(comm, options_.rank, options_.nranks, **device));
     finish(comm, options_.rank);
   }
 
@@ -110,9 +147,12 @@ class Session {
     wanted.unique_id = &id;
     purlin_comm_t comm = nullptr;
     Done created = done();
+    Cost cost(**device);
+    if (!link->agree(created)) return;  // nobody creates before all have looked at the memory
     if (purlin_comm_create(&comm, &wanted) != PURLIN_OK) created = Error{purlin_last_error()};
+    cost.made();
     if (!created) fail(rank, created.error());
-    if (link->agree(created)) rows(comm, **device, *link);
+    if (link->agree(created)) rows(comm, cost, **device, *link);
     if (comm) finish(comm, rank);
   }
 
@@ -120,24 +160,29 @@ class Session {
     if (purlin_comm_destroy(comm) != PURLIN_OK) fail(rank, purlin_last_error());
   }
 
-  void rows(purlin_comm_t comm, RankDevice& device, RankLink& link) {
+  void rows(purlin_comm_t comm, Cost& cost, RankDevice& device, RankLink& link) {
     const bool first = link.rank() == 0;
+    const auto created = cost.of_all(link);
+    if (!created) return fail(link.rank(), created.error());
     std::unique_ptr<NcclPeer> peer;
+    Cost peer_cost(device);
     if (nccl_) {
       auto joined = NcclPeer::join(*nccl_, link, options_.versus == Versus::kNcclSymmetric);
       if (!joined) return fail(link.rank(), joined.error());
       peer = std::move(*joined);
+      peer_cost.made();
     }
     Progress progress(options_.progress);
     if (first) {
       document_ = json_heading(options_);
+      document_["communicator"] = *created;
       document_["rows"] = nlohmann::ordered_json::array();
       if (nccl_) document_["nccl"] = nccl_->version();
       say(table_heading(options_));
     }
-    const BenchSettings settings{options_.check,      options_.path,   options_.ctas,
-                                 options_.iterations, options_.warmup, options_.seed,
-                                 options_.misalign,   peer.get()};
+    const BenchSettings settings{options_.check,      options_.path,       options_.ctas,
+                                 options_.iterations, options_.warmup,     options_.seed,
+                                 options_.misalign,   options_.registered, peer.get()};
     const std::function<void(const std::string&)> complain = [&](const std::string& text) {
       const std::lock_guard lock(mutex_);
       output_.complain(link.rank(), text);
@@ -156,11 +201,15 @@ class Session {
       say(table_row(options_, test, *row));
       document_["rows"].push_back(json_row(options_, test, *row));
     }
+    // At the end: NCCL takes memory when it is first called.
+    const auto peer_took = peer_cost.of_all(link);
+    if (!peer_took) return fail(link.rank(), peer_took.error());
     const std::lock_guard lock(mutex_);
     result_.rows = finished;
     result_.wrong = wrong;  // the same on every rank
     if (!first) return;
     document_["wrong"] = wrong;
+    if (nccl_) document_["nccl_communicator"] = *peer_took;
     output_.table(table_footing(options_, finished, wrong));
   }
 

@@ -28,6 +28,8 @@ class RankDevice {
   virtual purlin_device_kind kind() const = 0;
   virtual int ordinal() const = 0;
   virtual purlin_stream_t stream() const = 0;
+  // Bytes that the device has left; 0 where nobody can tell.
+  virtual uint64_t free_memory() const = 0;
 
   // True where calls cannot take host addresses: memory must be allocated and copied.
   virtual bool separate_memory() const = 0;

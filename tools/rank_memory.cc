@@ -3,23 +3,53 @@
 namespace purlin::tools {
 
 Outcome<RankMemory> RankMemory::make(const RankShape& shape, uint64_t element_bytes,
-                                     uint64_t misalign, RankDevice& device) {
-  RankMemory memory(element_bytes, device);
-  for (const Arena& arena : shape.arenas) {
-    auto image = GuardedBuffer::make(arena.count * element_bytes, misalign);
-    if (!image) return Error{image.error()};
-    if (device.separate_memory()) {
-      auto copy = device.allocate(image->block_bytes());
-      if (!copy) return Error{copy.error()};
-      memory.copies_.push_back(*copy);
-    }
-    memory.images_.push_back(std::move(*image));
-  }
+                                     uint64_t misalign, RankDevice& device,
+                                     purlin_comm_t registered) {
+  RankMemory memory(element_bytes, device, registered);
+  for (const Arena& arena : shape.arenas)
+    if (Done added = memory.add(arena, misalign); !added) return Error{added.error()};
   return memory;
 }
 
+Done RankMemory::add(const Arena& arena, uint64_t misalign) {
+  auto image = GuardedBuffer::make(arena.count * element_bytes_, misalign);
+  if (!image) return Error{image.error()};
+  const uint64_t bytes = image->block_bytes();
+  images_.push_back(std::move(*image));
+  if (device_->separate_memory())
+    if (Done made = add_copy(bytes); !made) return made;
+  if (!registered_) return done();
+  unsigned char* block = copies_.empty() ? images_.back().block() : copies_.back();
+  purlin_registration_t registration = nullptr;
+  if (purlin_comm_register(registered_, block, bytes, &registration) != PURLIN_OK)
+    return Error{purlin_last_error()};
+  registrations_.push_back(registration);
+  return done();
+}
+
+Done RankMemory::add_copy(uint64_t bytes) {
+  if (registered_) {
+    void* block = nullptr;
+    if (purlin_mem_alloc(&block, bytes) != PURLIN_OK) return Error{purlin_last_error()};
+    copies_.push_back(static_cast<unsigned char*>(block));
+    return done();
+  }
+  auto copy = device_->allocate(bytes);
+  if (!copy) return Error{copy.error()};
+  copies_.push_back(*copy);
+  return done();
+}
+
 RankMemory::~RankMemory() {
-  for (unsigned char* copy : copies_) device_->release(copy);
+  // What they can fail with has been told: a communicator that is broken, or a device that is.
+  for (purlin_registration_t registration : registrations_)
+    purlin_comm_deregister(registered_, registration);
+  for (unsigned char* copy : copies_) {
+    if (registered_)
+      purlin_mem_free(copy);
+    else
+      device_->release(copy);
+  }
 }
 
 unsigned char* RankMemory::address(const Place& place) const {

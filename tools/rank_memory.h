@@ -13,9 +13,10 @@ namespace purlin::tools {
 // Move only; `device` outlives it.
 class RankMemory {
  public:
-  // One buffer for each arena of the shape.
+  // One buffer for each arena of the shape. With `registered`, which then outlives them, they are
+  // registered with that communicator: every rank of it makes its own at the same time.
   static Outcome<RankMemory> make(const RankShape& shape, uint64_t element_bytes, uint64_t misalign,
-                                  RankDevice& device);
+                                  RankDevice& device, purlin_comm_t registered);
   RankMemory(RankMemory&&) = default;
   RankMemory& operator=(RankMemory&&) = delete;
   ~RankMemory();
@@ -30,13 +31,18 @@ class RankMemory {
   Done download();
 
  private:
-  RankMemory(uint64_t element_bytes, RankDevice& device)
-      : element_bytes_(element_bytes), device_(&device) {}
+  RankMemory(uint64_t element_bytes, RankDevice& device, purlin_comm_t registered)
+      : element_bytes_(element_bytes), device_(&device), registered_(registered) {}
+
+  Done add(const Arena& arena, uint64_t misalign);
+  Done add_copy(uint64_t bytes);
 
   uint64_t element_bytes_;
   RankDevice* device_;
+  purlin_comm_t registered_;
   std::vector<GuardedBuffer> images_;
   std::vector<unsigned char*> copies_;  // with separate memory, of whole blocks
+  std::vector<purlin_registration_t> registrations_;
 };
 
 }  // namespace purlin::tools

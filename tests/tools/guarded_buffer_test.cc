@@ -29,6 +29,25 @@ TEST_CASE("guards notice a byte on either side") {
   }
 }
 
+TEST_CASE("a digest tells any byte, and not where the buffer lies") {
+  auto one = GuardedBuffer::make(1003), other = GuardedBuffer::make(1003, 5);
+  REQUIRE((one.ok() && other.ok()));
+  std::memset(one->data(), 7, 1003);
+  std::memset(other->data(), 7, 1003);
+  const uint64_t before = one->digest(1);
+  CHECK(other->digest(1) == before);
+  CHECK(one->digest(2) != before);
+  for (uint64_t at : {0, 7, 8, 999, 1000, 1002}) {
+    other->data()[at] ^= 1;
+    CHECK(other->digest(1) != before);
+    other->data()[at] ^= 1;
+  }
+  auto shorter = GuardedBuffer::make(1002);
+  REQUIRE(shorter.ok());
+  std::memset(shorter->data(), 7, 1002);
+  CHECK(shorter->digest(1) != before);
+}
+
 TEST_CASE("a buffer may be empty, and too large a one is an error") {
   CHECK(GuardedBuffer::make(0).ok());
   CHECK(GuardedBuffer::make(0)->damage().bytes == 0);

@@ -86,6 +86,18 @@ TEST_CASE("an error of a call on a GPU ends the run with that error") {
   CHECK(told);
 }
 
+TEST_CASE("registered buffers of GPUs are the library's own memory") {
+  PerfArguments given = asked(PURLIN_ALL_GATHER);
+  given.registered = true;
+  const Ran ran = run(given);
+  CHECK(ran.words() == "");
+  CHECK(ran.result.wrong == 0);
+  CHECK(registered().ever == 2 * 3);
+  CHECK(registered().now == 0);
+  CHECK(registered().blocks == 0);
+  CHECK(ran.table.find("registered") != std::string::npos);
+}
+
 TEST_CASE("memory of a device is copied whole and given back") {
   setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1);
   const auto driver = CudaDriver::open();

@@ -24,8 +24,7 @@ struct Ran {
   std::string table, complaints, log;
 };
 
-Ran run(int collective, const char* versus = "nccl", const char* op = "") {
-  setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1);
+PerfArguments asked(int collective, const char* versus, const char* op) {
   PerfArguments given;
   given.collective = collective_name(collective);
   given.ranks = 2;
@@ -36,8 +35,14 @@ Ran run(int collective, const char* versus = "nccl", const char* op = "") {
   given.nccl = PURLIN_FAKE_NCCL;
   given.ops = op;
   given.check = true;
-  const auto options = check_arguments(
-      given, [](const char*) -> std::optional<std::string> { return std::nullopt; });
+  return given;
+}
+
+std::optional<std::string> nothing(const char*) { return std::nullopt; }
+
+Ran run(const PerfArguments& given, const Environment& environment) {
+  setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1);
+  const auto options = check_arguments(given, environment);
   REQUIRE_MESSAGE(options.ok(), (options.ok() ? "" : options.error()));
   set_fault(Fault::kNone);
   log_of_nccl();
@@ -46,6 +51,10 @@ Ran run(int collective, const char* versus = "nccl", const char* op = "") {
                                    [&](int, const std::string& text) { ran.complaints += text; }});
   ran.log = log_of_nccl();
   return ran;
+}
+
+Ran run(int collective, const char* versus = "nccl", const char* op = "") {
+  return run(asked(collective, versus, op), nothing);
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -97,6 +106,24 @@ TEST_CASE("a row shows NCCL's time and the ratio, and stays checked") {
   CHECK(json["versus"] == "nccl");
   CHECK(json["rows"][0]["nccl_ratio"] == 1.0);
   CHECK(json["rows"][0]["nccl_time_us"]["median"] > 0);
+}
+
+TEST_CASE("host ranks are compared with a library that was told to carry them, and with no other") {
+  PerfArguments given = asked(PURLIN_ALL_GATHER, "nccl", "");
+  given.device = "host";
+  const Ran ran = run(given, [](const char* name) -> std::optional<std::string> {
+    if (std::string(name) == "PURLIN_NCCL_DEVICE") return "host";
+    return std::nullopt;
+  });
+  CHECK(ran.complaints == "");
+  CHECK(has(ran.log, "1: all_gather 128 type 7"));
+  const auto json = nlohmann::json::parse(ran.result.json);
+  CHECK(json["device"] == "host");
+  CHECK(json["rows"][0]["nccl_time_us"]["median"] > 0);
+  CHECK(json["nccl_communicator"]["create_ms"] > 0);
+  const auto refused = check_arguments(given, nothing);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(has(refused.error(), "works on GPUs only"));
 }
 
 TEST_CASE("what NCCL has not is left out or refused") {

@@ -137,6 +137,37 @@ TEST_CASE("an error of one rank ends the run on all, each with its own words") {
          complained(early, 2, "ranks 0 say the same")));
 }
 
+TEST_CASE("registered buffers give the same digests, and are given back") {
+  for (int collective : {PURLIN_ALL_REDUCE, PURLIN_ALL_GATHER_V, PURLIN_ALL_TO_ALL}) {
+    PerfArguments given = asked(collective);
+    const auto digests = [](const Ran& ran) {
+      const auto document = nlohmann::json::parse(ran.result.json);
+      std::vector<std::string> all;
+      for (const auto& row : document["rows"]) all.push_back(row["digest"]);
+      CHECK(all.size() == 2);
+      return all;
+    };
+    const Ran ordinary = run(given);
+    CHECK(registered().ever == 0);
+    given.registered = true;
+    const Ran ran = run(given);
+    CHECK(ran.complaints.empty());
+    CHECK(digests(ran) == digests(ordinary));
+    CHECK(digests(run(given, Fault::kFlipBit)) != digests(ordinary));
+    CHECK(registered().ever == 2 * 2 * 3);  // sizes, buffers, ranks
+    CHECK(registered().now == 0);
+    const auto json = nlohmann::json::parse(ran.result.json);
+    CHECK(json["registered"] == true);
+    CHECK(json["communicator"]["create_ms"] > 0);
+  }
+  PerfArguments given = asked(PURLIN_ALL_REDUCE);
+  given.registered = true;
+  const Ran failed = run(given, Fault::kFailRegister);
+  CHECK(failed.result.failed);
+  CHECK(complained(failed, 1, "rank 1 cannot register"));
+  CHECK(registered().now == 0);
+}
+
 TEST_CASE("a launched process is one rank") {
   const auto options = check_arguments(
       [] {

@@ -20,6 +20,7 @@ namespace {
 using purlin::tools::Fault;
 std::atomic<Fault> fault{Fault::kNone};
 std::atomic<int> calls{0};
+std::atomic<int> registrations{0}, most_registrations{0}, blocks{0};
 std::atomic<bool> broken{false};
 std::mutex mutex;
 thread_local std::string last_error;
@@ -143,10 +144,11 @@ namespace purlin::tools {
 
 void set_fault(Fault next) {
   fault = next;
-  calls = 0;
+  calls = most_registrations = 0;
   broken = false;
 }
 int calls_made() { return calls; }
+Registered registered() { return {registrations, blocks, most_registrations}; }
 
 }  // namespace purlin::tools
 
@@ -186,6 +188,31 @@ purlin_status purlin_comm_destroy(purlin_comm_t comm) {
 }
 purlin_status purlin_comm_async_error(purlin_comm_t) { return PURLIN_OK; }
 const char* purlin_comm_last_error(purlin_comm_t) { return ""; }
+
+purlin_status purlin_mem_alloc(void** out, uint64_t bytes) {
+  *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  ++blocks;
+  return PURLIN_OK;
+}
+purlin_status purlin_mem_free(void* memory) {
+  std::free(memory);
+  --blocks;
+  return PURLIN_OK;
+}
+purlin_status purlin_comm_register(purlin_comm_t comm, void* buffer, uint64_t,
+                                   purlin_registration_t* out) {
+  if (fault == Fault::kFailRegister && comm->rank == 1) return fail("rank 1 cannot register");
+  *out = reinterpret_cast<purlin_registration_t>(buffer);
+  ++registrations;
+  ++most_registrations;
+  return PURLIN_OK;
+}
+purlin_status purlin_comm_deregister(purlin_comm_t, purlin_registration_t) {
+  --registrations;
+  return PURLIN_OK;
+}
+// Only so that the library's own are not needed.
+purlin_status purlin_prepare(purlin_comm_t, const purlin_call*, int) { return PURLIN_OK; }
 
 purlin_status purlin_run(const purlin_call* call, purlin_comm_t comm, purlin_stream_t) {
   ++calls;
