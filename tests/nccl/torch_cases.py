@@ -7,7 +7,9 @@ _DEVICE = 'cuda:0'
 
 
 def join(rank, size, store):
-    torch.cuda.set_device(0)
+    global _DEVICE  # ranks take the GPUs in turn
+    _DEVICE = 'cuda:%d' % (rank % torch.cuda.device_count())
+    torch.cuda.set_device(_DEVICE)
     torch.manual_seed(5)
     dist.init_process_group('nccl', store=dist.FileStore(store, size), rank=rank, world_size=size,
                             device_id=torch.device(_DEVICE))
@@ -246,13 +248,13 @@ def close(found, expected):
 @case('training')
 def ddp(rank, size):
     from torch.nn.parallel import DistributedDataParallel
-    close(losses(DistributedDataParallel(model(), device_ids=[0])), losses(model()))
+    close(losses(DistributedDataParallel(model(), device_ids=[torch.device(_DEVICE)])), losses(model()))
 
 
 @case('training')
 def fsdp(rank, size):
     from torch.distributed.fsdp import FullyShardedDataParallel
-    close(losses(FullyShardedDataParallel(model(), device_id=0)), losses(model()))
+    close(losses(FullyShardedDataParallel(model(), device_id=torch.device(_DEVICE))), losses(model()))
 
 
 @case('training')

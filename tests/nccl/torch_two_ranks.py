@@ -2,9 +2,11 @@
 """PyTorch over libnccl.so.2, unchanged: two processes on one GPU, every collective with the right result.
 
   python3 tests/nccl/torch_two_ranks.py [--build build/release] [--out torch-results.json]
+  python3 tests/nccl/torch_two_ranks.py --only training --ranks 4
 
-Needs PyTorch and a GPU. Two processes share it and take turns, so there are few calls of each kind. Then
-one process makes steps with DDP and FSDP. Ends with 1 unless every case was right on every rank.
+Needs PyTorch and a GPU. Two processes share it and take turns, so there are few calls of each kind; where there are more
+GPUs each has one of its own. Then one process, or --ranks of them, makes steps with DDP and FSDP. Ends with 1 unless every
+case was right on every rank.
 """
 import argparse
 import json
@@ -78,6 +80,7 @@ def main():
     parser.add_argument('--build', default=os.path.join(_HERE, '../../build/release'))
     parser.add_argument('--out', default='torch-results.json')
     parser.add_argument('--only', choices=('collectives', 'training'))
+    parser.add_argument('--ranks', type=int, default=1, help='of the training (1)')
     for name in ('--worker', '--folder'):
         parser.add_argument(name, help=argparse.SUPPRESS)
     for name in ('--rank', '--size'):
@@ -87,7 +90,7 @@ def main():
         return work(options.worker, options.rank, options.size, options.folder)
     results = {}
     with tempfile.TemporaryDirectory() as folder:
-        for what, size in (('collectives', 2), ('training', 1)):
+        for what, size in (('collectives', 2), ('training', options.ranks)):
             if options.only in (None, what):
                 results[what] = run_ranks(what, size, options.build, folder)
     with open(options.out, 'w', encoding='utf-8') as file:
