@@ -106,7 +106,7 @@ TEST_CASE("a request that makes no sense is refused by field") {
   request.nranks = 17, refused(request, PURLIN_INVALID_ARGUMENT, "nranks");
   request.nranks = 2, request.reduces = 1, request.dtype = 99;
   refused(request, PURLIN_INVALID_ARGUMENT, "dtype");
-  request.dtype = PURLIN_F32, request.op = PURLIN_PREMUL_SUM;
+  request.dtype = PURLIN_F32, request.op = 99;
   refused(request, PURLIN_INVALID_ARGUMENT, "op");
   request = request_for("generic", "sm_90");
   request.kernel_count = 0, refused(request, PURLIN_INVALID_ARGUMENT, "kernels");

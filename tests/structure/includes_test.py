@@ -18,7 +18,7 @@ RULES = [
     (r'plugins/[^/]+/', [_SDK]),
     (r'examples/[^/]*atom[^/]*/', [_SDK]),
     (r'examples/[^/]*(fused|direct)[^/]*/', [_API, r'runtime/include/purlin/device\.cuh$']),
-    (r'tools/atom_bench/', [_API, r'runtime/include/purlin/device\.cuh$', r'tools/']),
+    (r'tools/(atom_bench|check/gpu)/', [_API, r'runtime/include/purlin/device\.cuh$', r'tools/']),
     (r'(tools|nccl|examples)/', [_API]),
     (r'bench/', [r'runtime/', r'snac/']),
     (r'tests/', [r'']),

@@ -7,8 +7,9 @@
 #include <random>
 
 #include "atom_bench_images.h"
-#include "tools/atom_bench/launcher.h"
+#include "tools/atom_bench/parameters.h"
 #include "tools/inputs.h"
+#include "tools/launcher.h"
 #include "tools/names.h"
 #include "tools/reference.h"
 #include "tools/size_text.h"
@@ -131,7 +132,7 @@ class AtomBench {
       return copied;
     AtomBenchParameters parameters = parameters_;
     parameters.steps = kChaseSteps;
-    const auto time = launcher_.time(program->module, {kKernels[2], 1, 32, 0}, parameters, 1);
+    const auto time = launcher_.time(program->module, {kKernels[2], 1, 32, 0}, &parameters, 1);
     if (!time) return Error{time.error()};
     round_trip_ns_ = 1000 * *time / static_cast<double>(kChaseSteps);
     return done();
@@ -164,7 +165,7 @@ class AtomBench {
       const purlin_kernel& k = *program->kernel;
       const auto time =
           launcher_.time(program->module, {kKernels[0], ctas, k.threads, k.shared_bytes},
-                         parameters_, options_.iterations);
+                         &parameters_, options_.iterations);
       if (!time) return Error{time.error()};
       if (!checked)
         if (Done right = verify(k.atom); !right) return right;
@@ -174,7 +175,7 @@ class AtomBench {
       double plain = 0;
       if (comparable) {
         const auto beside = launcher_.time(program->module, {kKernels[1], ctas, k.threads, 0},
-                                           parameters_, options_.iterations);
+                                           &parameters_, options_.iterations);
         if (!beside) return Error{beside.error()};
         plain = *beside;
       }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "tools/check/board.h"
 #include "tools/check/float_environment.h"
 #include "tools/check/host_checks.h"
 #include "tools/check/pieces.h"
@@ -16,16 +17,6 @@ namespace {
 
 std::string combination(int dtype, int op) {
   return fmt::format("{} {}", dtype_name(dtype), op_name(op));
-}
-
-Piece reduction_of(uint64_t count, uint32_t sources, bool wild, std::mt19937_64& random) {
-  Piece piece;
-  piece.consume = PURLIN_CONSUME_REDUCE;
-  piece.count = count;
-  for (uint32_t r = 0; r < sources; ++r) piece.sources.push_back(any_shift(random));
-  piece.targets = {any_shift(random)};
-  piece.wild = wild;
-  return piece;
 }
 
 // The table's `reduce` on guarded memory, into memory of its own or into source `in_place`. The
@@ -68,7 +59,7 @@ uint64_t scalar_bits(int dtype, int rank) {
 
 std::optional<Finding> without_reductions(const Subject& subject) {
   if (!declared_reductions(*subject.descriptor->limits).empty()) return std::nullopt;
-  return not_checked("the Atom declares no reduction");
+  return not_applicable("the Atom declares no reduction of its own");
 }
 
 }  // namespace
@@ -83,7 +74,7 @@ Finding check_reduce(const Subject& subject) {
       if (sources > limits.max_sources) continue;
       Board board(*subject.descriptor, dtype, op, sources);
       for (const uint64_t count : edge_counts(dtype_bytes(dtype), 4096)) {
-        Piece piece = reduction_of(count, sources, false, random);
+        Piece piece = reduction_piece(count, sources, false, random);
         board.add(piece, random);
         piece.same = {static_cast<int>(random() % sources)};
         board.add(piece, random);
@@ -105,7 +96,7 @@ Finding check_scale(const Subject& subject) {
       Board board(*subject.descriptor, dtype, PURLIN_PREMUL_SUM, 3);
       board.constants.scalar = scalar_bits(dtype, rank);
       for (const uint64_t count : edge_counts(dtype_bytes(dtype), 4096)) {
-        Piece piece = reduction_of(count, 1, true, random);
+        Piece piece = reduction_piece(count, 1, true, random);
         piece.consume = PURLIN_CONSUME_SCALE;
         board.add(piece, random);
         const Bytes source = wild_elements(dtype, count, random);
@@ -120,7 +111,7 @@ Finding check_scale(const Subject& subject) {
       if (const std::string fault = board.run(); !fault.empty()) return failed(fault, cases);
     }
   }
-  return cases == 0 ? not_checked("the Atom declares no pre-multiplied sum") : passed(cases);
+  return cases == 0 ? not_applicable("the Atom declares no pre-multiplied sum") : passed(cases);
 }
 
 Finding check_score(const Subject& subject) {
@@ -135,7 +126,7 @@ Finding check_score(const Subject& subject) {
       // Stages of another size cut pieces elsewhere; the bits stay.
       if (random() % 2 == 0) board.constants.stage_bytes = limits.min_stage_bytes;
       for (const uint64_t count : {1u, 9u, 100u, 1027u})
-        board.add(reduction_of(count, sources, true, random), random);
+        board.add(reduction_piece(count, sources, true, random), random);
       cases += 4;
       if (const std::string fault = board.run(); !fault.empty()) return failed(fault, cases);
       for (const int in_place : {-1, 0, static_cast<int>(sources) - 1}) {
@@ -157,7 +148,7 @@ Finding check_environment(const Subject& subject) {
     for (const auto& [dtype, op] : declared_reductions(*subject.descriptor->limits)) {
       if (dtype_bytes(dtype) == 1 && op != PURLIN_AVG) continue;
       Board board(*subject.descriptor, dtype, op, 3);
-      board.add(reduction_of(300, 3, true, random), random);
+      board.add(reduction_piece(300, 3, true, random), random);
       std::string fault, changed;
       {
         const FloatEnvironment scope(odd);

@@ -6,9 +6,6 @@
 #include <cstring>
 #include <new>
 
-#include "tools/names.h"
-#include "tools/reference.h"
-
 namespace purlin::tools::check {
 namespace {
 
@@ -20,12 +17,6 @@ GuardedBuffer guarded(uint64_t bytes, unsigned shift) {
   return std::move(*buffer);
 }
 
-const char* consume_name(uint32_t consume) {
-  return consume == PURLIN_CONSUME_REDUCE  ? "reduction"
-         : consume == PURLIN_CONSUME_SCALE ? "scaling"
-                                           : "copy";
-}
-
 std::string first_difference(const unsigned char* found, const Bytes& expected) {
   const auto [at, _] = std::mismatch(expected.begin(), expected.end(), found);
   const auto index = at - expected.begin();
@@ -33,36 +24,6 @@ std::string first_difference(const unsigned char* found, const Bytes& expected) 
 }
 
 }  // namespace
-
-Bytes reduced(int dtype, int op, const std::vector<Bytes>& sources) {
-  // Through 64-bit words, so that the reference reads aligned memory.
-  std::vector<std::vector<uint64_t>> aligned;
-  std::vector<const void*> pointers;
-  for (const Bytes& source : sources) {
-    aligned.emplace_back(source.size() / 8 + 1);
-    std::memcpy(aligned.back().data(), source.data(), source.size());
-  }
-  for (const auto& words : aligned) pointers.push_back(words.data());
-  std::vector<uint64_t> out(sources[0].size() / 8 + 1);
-  reference_reduce(dtype, op == PURLIN_PREMUL_SUM ? PURLIN_SUM : op, pointers.data(),
-                   static_cast<int>(sources.size()), nullptr,
-                   sources[0].size() / dtype_bytes(dtype), out.data());
-  Bytes result(sources[0].size());
-  std::memcpy(result.data(), out.data(), result.size());
-  return result;
-}
-
-Bytes scaled(int dtype, const Bytes& source, uint64_t scalar) {
-  std::vector<uint64_t> in(source.size() / 8 + 1), out(source.size() / 8 + 1);
-  std::memcpy(in.data(), source.data(), source.size());
-  const void* const pointer = in.data();
-  const void* const factor = &scalar;
-  reference_reduce(dtype, PURLIN_PREMUL_SUM, &pointer, 1, &factor,
-                   source.size() / dtype_bytes(dtype), out.data());
-  Bytes result(source.size());
-  std::memcpy(result.data(), out.data(), result.size());
-  return result;
-}
 
 Board::Board(const purlin_atom_descriptor& descriptor, int dtype, int op, uint32_t nranks)
     : atom_(*descriptor.host) {
@@ -78,15 +39,12 @@ Board::Board(const purlin_atom_descriptor& descriptor, int dtype, int op, uint32
 void Board::add(const Piece& piece, std::mt19937_64& random) {
   Segment segment;
   segment.piece = piece;
-  const bool copy = piece.consume == PURLIN_CONSUME_COPY;
-  const int dtype = copy ? PURLIN_U8 : static_cast<int>(constants.dtype);
-  segment.bytes = piece.count * dtype_bytes(dtype);
-  for (const unsigned shift : piece.sources) {
-    segment.originals.push_back(piece.wild || copy ? wild_elements(dtype, piece.count, random)
-                                                   : tame_elements(dtype, piece.count, random));
-    segment.sources.push_back(guarded(segment.bytes, shift));
-    std::copy(segment.originals.back().begin(), segment.originals.back().end(),
-              segment.sources.back().data());
+  segment.data = make_data(piece, static_cast<int>(constants.dtype), static_cast<int>(constants.op),
+                           constants.scalar, random);
+  for (size_t r = 0; r < piece.sources.size(); ++r) {
+    const Bytes& original = segment.data.originals[r];
+    segment.sources.push_back(guarded(segment.data.bytes, piece.sources[r]));
+    std::copy(original.begin(), original.end(), segment.sources.back().data());
   }
   for (size_t k = 0; k < piece.targets.size(); ++k) {
     const int same = k < piece.same.size() ? piece.same[k] : -1;
@@ -94,28 +52,17 @@ void Board::add(const Piece& piece, std::mt19937_64& random) {
       segment.targets.push_back(segment.sources[static_cast<size_t>(same)].data());
       continue;
     }
-    segment.apart.push_back(guarded(segment.bytes, piece.targets[k]));
-    std::fill_n(segment.apart.back().data(), segment.bytes, kUnwritten);
+    segment.apart.push_back(guarded(segment.data.bytes, piece.targets[k]));
+    std::fill_n(segment.apart.back().data(), segment.data.bytes, kUnwritten);
     segment.targets.push_back(segment.apart.back().data());
   }
-  if (copy)
-    segment.expected = segment.originals[0];
-  else if (piece.consume == PURLIN_CONSUME_SCALE)
-    segment.expected = scaled(dtype, segment.originals[0], constants.scalar);
-  else
-    segment.expected = reduced(dtype, static_cast<int>(constants.op), segment.originals);
   segments_.push_back(std::move(segment));
 }
 
 std::string Board::title(uint64_t index) const {
-  const Segment& segment = segments_[index];
-  const bool copy = segment.piece.consume == PURLIN_CONSUME_COPY;
-  return fmt::format("segment {} of {} ({}{} of {} bytes, {} sources, {} destinations)", index,
-                     segments_.size(), consume_name(segment.piece.consume),
-                     copy ? ""
-                          : fmt::format(", {} {}", dtype_name(static_cast<int>(constants.dtype)),
-                                        op_name(static_cast<int>(constants.op))),
-                     segment.bytes, segment.sources.size(), segment.targets.size());
+  return fmt::format("segment {} of {} ({})", index, segments_.size(),
+                     piece_title(segments_[index].piece, static_cast<int>(constants.dtype),
+                                 static_cast<int>(constants.op)));
 }
 
 void Board::fault(std::string text) {
@@ -124,11 +71,11 @@ void Board::fault(std::string text) {
 
 bool Board::untouched(const Segment& segment) const {
   for (const GuardedBuffer& target : segment.apart)
-    if (std::any_of(target.data(), target.data() + segment.bytes,
+    if (std::any_of(target.data(), target.data() + segment.data.bytes,
                     [](unsigned char byte) { return byte != kUnwritten; }))
       return false;
   for (size_t r = 0; r < segment.sources.size(); ++r)
-    if (!std::equal(segment.originals[r].begin(), segment.originals[r].end(),
+    if (!std::equal(segment.data.originals[r].begin(), segment.data.originals[r].end(),
                     segment.sources[r].data()))
       return false;
   return true;
@@ -139,7 +86,7 @@ int Board::on_segment(void* board, uint64_t index, purlin_segment* out) {
   if (index >= self.segments_.size()) return 0;
   const Segment& segment = self.segments_[index];
   std::memset(out, 0, sizeof *out);
-  out->bytes = segment.bytes;
+  out->bytes = segment.data.bytes;
   out->nsrc = static_cast<uint32_t>(segment.sources.size());
   out->ndst = static_cast<uint32_t>(segment.targets.size());
   out->reduce = segment.piece.consume;
@@ -185,14 +132,14 @@ void Board::on_done(void* board, uint64_t index) {
 void Board::check_result(uint64_t index) {
   const Segment& segment = segments_[index];
   for (size_t k = 0; k < segment.targets.size(); ++k)
-    if (!std::equal(segment.expected.begin(), segment.expected.end(), segment.targets[k]))
+    if (!std::equal(segment.data.expected.begin(), segment.data.expected.end(), segment.targets[k]))
       return fault(fmt::format("{}: at done, {} of destination {}", title(index),
-                               first_difference(segment.targets[k], segment.expected), k));
+                               first_difference(segment.targets[k], segment.data.expected), k));
   for (size_t r = 0; r < segment.sources.size(); ++r) {
     if (std::find(segment.targets.begin(), segment.targets.end(), segment.sources[r].data()) !=
         segment.targets.end())
       continue;
-    if (!std::equal(segment.originals[r].begin(), segment.originals[r].end(),
+    if (!std::equal(segment.data.originals[r].begin(), segment.data.originals[r].end(),
                     segment.sources[r].data()))
       return fault(fmt::format("{}: source {} was written to", title(index), r));
   }

@@ -8,26 +8,10 @@
 #include <vector>
 
 #include "purlin/purlin.h"
-#include "tools/check/elements.h"
+#include "tools/check/piece.h"
 #include "tools/guarded_buffer.h"
 
 namespace purlin::tools::check {
-
-// One segment to be made.
-struct Piece {
-  uint32_t consume = PURLIN_CONSUME_COPY;
-  uint64_t count = 0;             // elements of the board's dtype; of a copy, bytes
-  std::vector<unsigned> sources;  // each source's bytes past an aligned address
-  std::vector<unsigned> targets;  // each destination's
-  std::vector<int> same;          // target k is source same[k]; -1, or missing: memory of its own
-  bool wild = false;              // element values, see elements.h
-};
-
-// The bytes of sources of one reduction, combined as docs/numerics.md says. PURLIN_PREMUL_SUM is a
-// sum here, as it is to an Atom.
-Bytes reduced(int dtype, int op, const std::vector<Bytes>& sources);
-// The scaled bytes of one source; `scalar` holds one value of the accumulation type.
-Bytes scaled(int dtype, const Bytes& source, uint64_t scalar);
 
 class Board {
  public:
@@ -48,12 +32,10 @@ class Board {
  private:
   struct Segment {
     Piece piece;
-    uint64_t bytes = 0;
-    std::vector<Bytes> originals;
+    PieceData data;
     std::vector<GuardedBuffer> sources;
     std::vector<GuardedBuffer> apart;  // targets with memory of their own
     std::vector<unsigned char*> targets;
-    Bytes expected;
   };
 
   static int on_segment(void* board, uint64_t index, purlin_segment* out);

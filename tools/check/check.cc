@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tools/check/gpu/gpu_checks.h"
 #include "tools/check/host_checks.h"
 #include "tools/check/isolated.h"
 #include "tools/check/static_checks.h"
@@ -18,32 +19,33 @@ namespace {
 
 using nlohmann::json;
 
-enum class For { kAll, kHost, kCuda };
+using CheckFunction = Finding (*)(const Subject&);
 struct Check {
   Number number;
-  For kind;
-  Finding (*run)(const Subject&);
-  double patience = 1;  // times the limit
+  CheckFunction of_host, of_cuda;   // null: says nothing of such an Atom
+  const char* not_applicable = "";  // why, then
+  double patience = 1, on_gpu = 1;  // times the limit
 };
+constexpr double kLinking = 10;  // programs are linked first
 constexpr Check kChecks[] = {
-    {kProbe, For::kAll, check_probe},
-    {kCapabilities, For::kAll, check_capabilities},
-    {kImages, For::kCuda, check_images},
-    {kLinks, For::kCuda, check_links, 10},
-    {kWalk, For::kHost, check_walk},
-    {kCopy, For::kHost, check_copy},
-    {kStop, For::kHost, check_stop},
-    {kReduce, For::kHost, check_reduce},
-    {kScale, For::kHost, check_scale},
-    {kScore, For::kHost, check_score},
-    {kEnvironment, For::kHost, check_environment},
-    {kPackets, For::kHost, check_packets},
-    {kOrder, For::kHost, check_order},
-    {kLimits, For::kHost, check_limits},
-    {kThreads, For::kHost, check_threads},
-    {kFuzz, For::kHost, check_fuzz},
-    {kCollectives, For::kAll, check_collectives, 3},
-    {kAbort, For::kAll, check_abort},
+    {kProbe, check_probe, check_probe},
+    {kCapabilities, check_capabilities, check_capabilities},
+    {kImages, nullptr, check_images, "a host Atom has no images"},
+    {kLinks, nullptr, check_links, "a host Atom has no images", 1, kLinking},
+    {kWalk, check_walk, check_walk_on_gpu, "", 1, kLinking},
+    {kCopy, check_copy, check_copy_on_gpu, "", 1, kLinking},
+    {kStop, check_stop, check_stop_on_gpu, "", 1, kLinking},
+    {kReduce, check_reduce, check_reduce_on_gpu, "", 1, kLinking},
+    {kScale, check_scale, check_scale_on_gpu, "", 1, kLinking},
+    {kScore, check_score, check_score_on_gpu, "", 1, kLinking},
+    {kEnvironment, check_environment, nullptr, "device code has no caller whose modes it inherits"},
+    {kPackets, check_packets, check_packets_on_gpu, "", 1, kLinking},
+    {kOrder, check_order, check_order_on_gpu, "", 1, kLinking},
+    {kLimits, check_limits, check_limits_on_gpu, "", 1, kLinking},
+    {kThreads, check_threads, check_threads_on_gpu, "", 1, kLinking},
+    {kFuzz, check_fuzz, check_fuzz_on_gpu, "", 1, kLinking},
+    {kCollectives, check_collectives, check_collectives, "", 3, kLinking},
+    {kAbort, check_abort, check_abort_on_gpu, "", 1, kLinking},
 };
 
 json to_json(const Finding& finding) {
@@ -78,13 +80,14 @@ class Checker {
     if (report_.atom.is_null()) return report_;
     for (const Check& check : kChecks) {
       if (!wanted(check.number)) continue;
-      if (check.kind != For::kAll && (check.kind == For::kHost) != subject_.host())
-        set(check.number, not_checked(subject_.host() ? "a host Atom has no images"
-                                                      : "it concerns the functions of host Atoms"));
+      const CheckFunction run = subject_.host() ? check.of_host : check.of_cuda;
+      if (run == nullptr)
+        set(check.number, not_applicable(check.not_applicable));
       else if (hung_ != 0)
         set(check.number, not_checked(fmt::format("requirement {} did not end", hung_)));
       else
-        set(check.number, isolated(check.run, check.number, check.patience));
+        set(check.number,
+            isolated(run, check.number, subject_.host() ? check.patience : check.on_gpu));
     }
     return report_;
   }
@@ -96,7 +99,7 @@ class Checker {
   }
 
   // Runs a check in a child that has loaded the plugin, if it has host code.
-  Finding isolated(Finding (*check)(const Subject&), int number, double patience = 1) {
+  Finding isolated(CheckFunction check, int number, double patience = 1) {
     const IsolatedRun done = run_isolated(
         [&] {
           Subject subject = subject_;

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kExamples =
     R"(Tries a plugin against the numbered requirements of docs/atom-authoring.md, each in
 a process of its own: a crash or a hang is a finding. A host Atom is run on CPU
-ranks; of an Atom for GPUs the images are linked for every device that it declares.
+ranks. An Atom for GPUs is linked for every device that it declares, and run on the
+first GPU of this machine (CUDA_VISIBLE_DEVICES picks another).
 
 Examples:
   purlin check build/libatom-vendor-host.so

@@ -20,6 +20,8 @@ const char* state_name(State state) {
       return "failed";
     case State::kNotChecked:
       return "not checked";
+    case State::kNotApplicable:
+      return "not applicable";
   }
   return "";
 }
@@ -35,6 +37,8 @@ std::string line_of(const Requirement& requirement, const Finding& finding) {
                   fmt::format("{}. Found: {}", requirement.demands, finding.text), 26);
     case State::kNotChecked:
       return flow(first + "-       ", "not checked: " + finding.text, 26);
+    case State::kNotApplicable:
+      return flow(first + "-       ", "not applicable: " + finding.text, 26);
   }
   return "";
 }
@@ -59,7 +63,8 @@ json check_json(const CheckReport& report) {
           {"requirements", std::move(rows)},
           {"passed", report.count(State::kPassed)},
           {"failed", report.count(State::kFailed)},
-          {"not_checked", report.count(State::kNotChecked)}};
+          {"not_checked", report.count(State::kNotChecked)},
+          {"not_applicable", report.count(State::kNotApplicable)}};
 }
 
 std::string check_text(const CheckReport& report) {
@@ -75,10 +80,11 @@ std::string check_text(const CheckReport& report) {
     text += line_of(requirement, finding);
     cases += finding.cases;
   }
-  const std::string sums = fmt::format("{} passed, {} failed, {} not checked; {} cases, seed {}{}",
-                                       report.count(State::kPassed), report.count(State::kFailed),
-                                       report.count(State::kNotChecked), cases, report.seed,
-                                       report.full ? ", full" : "; --full tries many more");
+  const std::string sums =
+      fmt::format("{} passed, {} failed, {} not checked, {} not applicable; {} cases, seed {}{}",
+                  report.count(State::kPassed), report.count(State::kFailed),
+                  report.count(State::kNotChecked), report.count(State::kNotApplicable), cases,
+                  report.seed, report.full ? ", full" : "; --full tries many more");
   return text + "\n" + flow("", sums, 0);
 }
 

@@ -1,6 +1,5 @@
 // The Atom in communicators of this process.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -8,8 +7,10 @@
 #include <optional>
 #include <thread>
 
+#include "tools/check/gpu/atom_on_gpu.h"
 #include "tools/check/static_checks.h"
 #include "tools/check/temporary_folder.h"
+#include "tools/json_text.h"
 #include "tools/names.h"
 #include "tools/perf_session.h"
 #include "tools/plugin_verdict.h"
@@ -20,9 +21,12 @@ namespace {
 constexpr int kRanks = 3;
 
 std::optional<Finding> cannot_run(const Subject& subject) {
-  if (!subject.host() && ::access("/dev/nvidiactl", F_OK) != 0)
-    return not_checked("this machine has no GPU to run it on");
-  if (!subject.host()) return std::nullopt;
+  if (!subject.host()) {
+    if ((number_at(subject.atom, "capabilities") & PURLIN_CAP_REDUCE) == 0)
+      return not_checked("it serves beside another Atom, for calls by the switch");
+    const auto atom = AtomOnGpu::open(subject);
+    return atom ? std::nullopt : std::optional(not_checked(atom.error()));
+  }
   const auto verdict = judge_plugin(subject.path, "host");
   if (verdict && verdict->accepted && verdict->fit().rule == "probe-refused")
     return not_checked("its probe refuses this machine: " + verdict->fit().reason);
@@ -136,7 +140,6 @@ Finding check_collectives(const Subject& subject) {
 }
 
 Finding check_abort(const Subject& subject) {
-  if (!subject.host()) return not_checked("it is tried on CPU ranks alone");
   if (const auto why = cannot_run(subject)) return *why;
   auto random = subject.random(kAbort);
   const uint64_t rounds = subject.times(10, 200);

@@ -110,7 +110,8 @@ Finding check_images(const Subject& subject) {
 
 Finding check_links(const Subject& subject) {
   if ((number_at(subject.atom, "capabilities") & PURLIN_CAP_REDUCE) == 0)
-    return not_checked("it does not reduce by itself, so programs are made of it beside another Atom");
+    return not_checked(
+        "it does not reduce by itself, so programs are made of it beside another Atom");
   const uint64_t architecture = number_at(subject.atom, "architecture");
   std::vector<uint32_t> targets;
   for (const uint32_t target : kTargets) {

@@ -29,6 +29,24 @@ std::vector<uint64_t> edge_counts(uint64_t element_bytes, uint64_t stage_bytes) 
 
 unsigned any_shift(std::mt19937_64& random) { return static_cast<unsigned>(random() % 64); }
 
+Piece copy_piece(uint64_t bytes, unsigned source, unsigned target) {
+  Piece piece;
+  piece.count = bytes;
+  piece.sources = {source};
+  piece.targets = {target};
+  return piece;
+}
+
+Piece reduction_piece(uint64_t count, uint32_t sources, bool wild, std::mt19937_64& random) {
+  Piece piece;
+  piece.consume = PURLIN_CONSUME_REDUCE;
+  piece.count = count;
+  for (uint32_t r = 0; r < sources; ++r) piece.sources.push_back(any_shift(random));
+  piece.targets = {any_shift(random)};
+  piece.wild = wild;
+  return piece;
+}
+
 Piece random_piece(const purlin_atom_limits& limits, uint32_t consume, uint64_t most,
                    uint32_t nranks, std::mt19937_64& random) {
   Piece piece;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/check/board.h"
+#include "tools/check/piece.h"
 
 namespace purlin::tools::check {
 
@@ -21,5 +21,11 @@ Piece random_piece(const purlin_atom_limits& limits, uint32_t consume, uint64_t 
                    uint32_t nranks, std::mt19937_64& random);
 
 unsigned any_shift(std::mt19937_64& random);
+
+// A copy of one source to one destination, each so many bytes past an aligned address.
+Piece copy_piece(uint64_t bytes, unsigned source, unsigned target);
+
+// A reduction at any alignments to one destination.
+Piece reduction_piece(uint64_t count, uint32_t sources, bool wild, std::mt19937_64& random);
 
 }  // namespace purlin::tools::check

@@ -85,6 +85,7 @@ Finding failed(std::string text, uint64_t cases) {
   return {State::kFailed, std::move(text), cases};
 }
 Finding not_checked(std::string why) { return {State::kNotChecked, std::move(why), 0}; }
+Finding not_applicable(std::string why) { return {State::kNotApplicable, std::move(why), 0}; }
 
 std::span<const Requirement> requirements() { return kRequirements; }
 

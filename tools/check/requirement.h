@@ -7,17 +7,20 @@
 
 namespace purlin::tools::check {
 
-enum class State { kPassed, kFailed, kNotChecked };
+// kNotChecked: this machine cannot try it, or it was not asked for. kNotApplicable: it says nothing
+// of such an Atom.
+enum class State { kPassed, kFailed, kNotChecked, kNotApplicable };
 
 // What was found of one requirement.
 struct Finding {
   State state = State::kPassed;
-  std::string text;    // what was tried and found when it failed, why when it was not checked
+  std::string text;    // what was tried and found when it failed, why when it was not tried
   uint64_t cases = 0;  // tried
 };
 Finding passed(uint64_t cases);
 Finding failed(std::string text, uint64_t cases = 0);
 Finding not_checked(std::string why);
+Finding not_applicable(std::string why);
 
 // Numbers are the text of errors and of the documentation; they never change their meaning.
 enum Number : int {

@@ -5,20 +5,13 @@
 #include <mutex>
 #include <thread>
 
+#include "tools/check/board.h"
 #include "tools/check/host_checks.h"
 #include "tools/check/pieces.h"
 #include "tools/names.h"
 
 namespace purlin::tools::check {
 namespace {
-
-Piece copy_of(uint64_t bytes, unsigned source, unsigned target) {
-  Piece piece;
-  piece.count = bytes;
-  piece.sources = {source};
-  piece.targets = {target};
-  return piece;
-}
 
 // A board with one random walk: copies, and where the type is reduced, reductions and scalings.
 Board random_board(const Subject& subject, uint64_t most, std::mt19937_64& random) {
@@ -55,7 +48,7 @@ Finding check_walk(const Subject& subject) {
   uint64_t cases = 0;
   for (const auto& walk : walks) {
     Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 2);
-    for (const uint64_t bytes : walk) board.add(copy_of(bytes, 0, 0), random);
+    for (const uint64_t bytes : walk) board.add(copy_piece(bytes, 0, 0), random);
     ++cases;
     if (const std::string fault = board.run(); !fault.empty()) return failed(fault, cases);
   }
@@ -71,8 +64,8 @@ Finding check_copy(const Subject& subject) {
     for (unsigned source = 0; source < 17; source += step) {
       Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 4);
       for (unsigned target = 0; target < 17; target += step)
-        board.add(copy_of(bytes, source, target), random);
-      Piece several = copy_of(bytes, source, 3);
+        board.add(copy_piece(bytes, source, target), random);
+      Piece several = copy_piece(bytes, source, 3);
       for (unsigned k = 1; k < std::min(limits.max_destinations, 4u); ++k)
         several.targets.push_back(7 * k);
       board.add(several, random);
@@ -93,7 +86,7 @@ Finding check_stop(const Subject& subject) {
   for (const uint64_t bytes : {1u, 100u, 70000u}) {
     for (uint64_t at = 0; at < 5; ++at) {
       Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 2);
-      for (int i = 0; i < 5; ++i) board.add(copy_of(i == 2 ? 0 : bytes, 1, 2), random);
+      for (int i = 0; i < 5; ++i) board.add(copy_piece(i == 2 ? 0 : bytes, 1, 2), random);
       board.stop_at = at;
       ++cases;
       if (const std::string fault = board.run(); !fault.empty())
@@ -123,7 +116,7 @@ Finding check_limits(const Subject& subject) {
       board.constants.stages = setting.stages;
       board.constants.stage_bytes = setting.stage_bytes;
       board.constants.threads = setting.threads;
-      Piece piece = copy_of(5003, 1, 0);
+      Piece piece = copy_piece(5003, 1, 0);
       piece.targets.assign(limits.max_destinations, 3);
       board.add(piece, random);
       if (!declared.empty()) {

@@ -48,7 +48,7 @@ Answer ask_probe(purlin_atom_probe probe, const purlin_device_facts& facts, uint
 }  // namespace
 
 Finding check_exports(const Subject& subject) {
-  if (is_folder(subject)) return not_checked("an Atom without host code exports nothing");
+  if (is_folder(subject)) return not_applicable("an Atom without host code exports nothing");
   const auto facts = read_elf_facts(subject.path);
   if (!facts) return failed(facts.error());
   std::string others;
@@ -63,7 +63,7 @@ Finding check_exports(const Subject& subject) {
 }
 
 Finding check_needed(const Subject& subject) {
-  if (is_folder(subject)) return not_checked("an Atom without host code is not loaded");
+  if (is_folder(subject)) return not_applicable("an Atom without host code is not loaded");
   const auto facts = read_elf_facts(subject.path);
   if (!facts) return failed(facts.error());
   for (const std::string& library : facts->needed)
@@ -76,7 +76,7 @@ Finding check_needed(const Subject& subject) {
 
 Finding check_probe(const Subject& subject) {
   if (subject.descriptor == nullptr || subject.descriptor->probe == nullptr)
-    return not_checked("it has no probe");
+    return not_applicable("it has no probe");
   // The library's own call: what the probe throws is caught there.
   const std::string device =
       subject.host() ? "host" : fmt::format("sm_{}", subject.descriptor->architecture);

@@ -17,6 +17,10 @@ struct Subject {
   uint64_t seed = 1;
   bool full = false;
 
+  // What the Atom declares, also for one without host code. Operations are those it carries out by
+  // itself.
+  purlin_atom_limits limits() const;
+
   bool host() const { return atom.value("kind", "") == "host"; }
   // Each requirement has a sequence of its own, so that one alone repeats what it did among all.
   std::mt19937_64 random(int number) const {

@@ -14,11 +14,14 @@
  *     // Sources of every segment that reduces; 0 if none does. The same whatever the object: the
  *     // linker unrolls over it.
  *     __device__ unsigned sources() const;
+ *     // Only where segments scale: the factor's bits, in the accumulation type.
+ *     __device__ unsigned long long scalar() const;
  *   };
  *   PURLIN_DEVICE_WORK(Work)
  *
  * and calls purlin::run_work from all threads of the CTA. Segments of kind PURLIN_SEGMENT_UNICAST with
- * PURLIN_CONSUME_COPY or PURLIN_CONSUME_REDUCE; the limits on sources and destinations are the Atom's.
+ * PURLIN_CONSUME_COPY or PURLIN_CONSUME_REDUCE, and where the program is linked for PURLIN_PREMUL_SUM
+ * PURLIN_CONSUME_SCALE; the limits on sources and destinations are the Atom's.
  */
 #ifndef PURLIN_DEVICE_CUH
 #define PURLIN_DEVICE_CUH
@@ -36,6 +39,13 @@ static __device__ __forceinline__ void run_work(Work& work, void* shared) {
   purlin_atom_run_d1(&group, &work);
 }
 
+/* work.scalar(), 0 if it has none. */
+template <class Work>
+static __device__ __forceinline__ unsigned long long scalar_of_work(const Work& work) {
+  if constexpr (requires { work.scalar(); }) return work.scalar();
+  else return 0;
+}
+
 }  // namespace purlin
 
 #define PURLIN_DEVICE_WORK(Work)                                                                \
@@ -50,7 +60,9 @@ static __device__ __forceinline__ void run_work(Work& work, void* shared) {
   extern "C" __device__ void purlin_snac_done_d1(void* work, unsigned long long index) {        \
     static_cast<Work*>(work)->done(index);                                                      \
   }                                                                                             \
-  extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void*) { return 0; }           \
+  extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* work) {                  \
+    return purlin::scalar_of_work(*static_cast<const Work*>(work));                             \
+  }                                                                                             \
   extern "C" __device__ unsigned purlin_snac_sources_d1(void* work) {                           \
     return static_cast<const Work*>(work)->sources();                                           \
   }

@@ -43,8 +43,8 @@ Status check_request(const purlin_kernel_request& request) {
   if (request.reduces == 0) return {};
   if (request.dtype < 0 || request.dtype >= PURLIN_DTYPE_COUNT)
     return invalid(fmt::format("dtype is {}, expected one of purlin_dtype", request.dtype));
-  if (request.op < 0 || request.op >= PURLIN_OP_COUNT || request.op == PURLIN_PREMUL_SUM)
-    return invalid(fmt::format("op is {}, expected sum, prod, min, max or avg", request.op));
+  if (request.op < 0 || request.op >= PURLIN_OP_COUNT)
+    return invalid(fmt::format("op is {}, expected one of purlin_op", request.op));
   return {};
 }
 

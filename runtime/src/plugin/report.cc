@@ -32,6 +32,21 @@ json images_json(const purlin_atom_descriptor& atom) {
   return images;
 }
 
+json limits_json(const purlin_atom_limits& limits) {
+  return {{"max_sources", limits.max_sources},
+          {"max_destinations", limits.max_destinations},
+          {"min_stages", limits.min_stages},
+          {"max_stages", limits.max_stages},
+          {"default_stages", limits.default_stages},
+          {"min_stage_bytes", limits.min_stage_bytes},
+          {"max_stage_bytes", limits.max_stage_bytes},
+          {"default_stage_bytes", limits.default_stage_bytes},
+          {"min_threads", limits.min_threads},
+          {"max_threads", limits.max_threads},
+          {"default_threads", limits.default_threads},
+          {"shared_bytes_fixed", limits.shared_bytes_fixed}};
+}
+
 json atom_json(const Plugin& plugin) {
   const purlin_atom_descriptor& atom = *plugin.descriptor;
   return {{"name", atom.name},
@@ -45,6 +60,7 @@ json atom_json(const Plugin& plugin) {
           {"abi", fmt::format("{}.{}", atom.abi_major, atom.abi_minor)},
           {"device_abi", atom.device_abi},
           {"data_only", plugin.data_only},
+          {"limits", limits_json(*atom.limits)},
           {"op_mask", atom.limits->op_mask},
           {"images", images_json(atom)},
           {"path", plugin.path.string()}};

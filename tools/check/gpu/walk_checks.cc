@@ -1,0 +1,170 @@
+// Walks of chosen segments: order, copies, stops, limits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/check/gpu/gpu_checks.h"
+#include "tools/check/gpu/walks.h"
+#include "tools/check/pieces.h"
+
+namespace purlin::tools::check {
+namespace {
+
+// Copies from and to as many places as most walks need.
+ProgramSpec copying(const AtomOnGpu& atom, uint32_t destinations = 4) {
+  ProgramSpec spec;
+  spec.nranks = std::min(destinations, atom.most_destinations());
+  return spec;
+}
+
+// Runs walks on a program that is linked for them.
+std::string link_and_run(AtomOnGpu& atom, const ProgramSpec& spec,
+                         const std::vector<GpuWalk>& walks) {
+  const auto program = atom.link(spec);
+  return program ? run_walks(atom, *program, walks) : program.error();
+}
+
+}  // namespace
+
+Finding on_gpu(const Subject& subject, const std::function<Finding(AtomOnGpu&)>& check) {
+  const auto atom = AtomOnGpu::open(subject);
+  return atom ? check(**atom) : not_checked(atom.error());
+}
+
+Finding fault_on_gpu(const AtomOnGpu& atom, std::string fault, uint64_t cases) {
+  if (fault.empty()) return passed(cases);
+  return atom.cannot_link() ? not_checked(std::move(fault)) : failed(std::move(fault), cases);
+}
+
+Finding check_walk_on_gpu(const Subject& subject) {
+  return on_gpu(subject, [&](AtomOnGpu& atom) {
+    auto random = subject.random(kWalk);
+    const std::vector<std::vector<uint64_t>> sizes = {{},
+                                                      {0},
+                                                      {1},
+                                                      {64},
+                                                      {0, 0, 0},
+                                                      {100, 0, 1, 0, 100},
+                                                      {4096, 1, 65536, 0, 3},
+                                                      {300'000, 200'000, 16},
+                                                      std::vector<uint64_t>(300, 24)};
+    std::vector<GpuWalk> walks;
+    for (const uint32_t delay : {0u, 20'000u}) {
+      for (const bool lockstep : {false, true}) {
+        for (const auto& walk : sizes) {
+          walks.emplace_back(copying(atom));
+          walks.back().lockstep = lockstep;
+          walks.back().most_delay_ns = delay;
+          for (const uint64_t bytes : walk) walks.back().add(copy_piece(bytes, 0, 0), random);
+        }
+      }
+    }
+    return fault_on_gpu(atom, link_and_run(atom, copying(atom), walks), walks.size());
+  });
+}
+
+Finding check_copy_on_gpu(const Subject& subject) {
+  return on_gpu(subject, [&](AtomOnGpu& atom) {
+    auto random = subject.random(kCopy);
+    const ProgramSpec spec = copying(atom);
+    std::vector<GpuWalk> walks;
+    for (const uint64_t bytes : edge_counts(1, atom.limits().default_stage_bytes)) {
+      const unsigned step = bytes > 1000 ? 5 : subject.full ? 1 : 3;
+      for (unsigned source = 0; source < 17; source += step) {
+        walks.emplace_back(spec);
+        for (unsigned target = 0; target < 17; target += step)
+          walks.back().add(copy_piece(bytes, source, target), random);
+        Piece several = copy_piece(bytes, source, 3);
+        for (unsigned k = 1; k < spec.nranks; ++k) several.targets.push_back(7 * k);
+        walks.back().add(several, random);
+        several.same = {0};  // in place, and copied from there
+        walks.back().add(several, random);
+      }
+    }
+    return fault_on_gpu(atom, link_and_run(atom, spec, walks), walks.size());
+  });
+}
+
+Finding check_stop_on_gpu(const Subject& subject) {
+  return on_gpu(subject, [&](AtomOnGpu& atom) {
+    auto random = subject.random(kStop);
+    std::vector<GpuWalk> walks;
+    for (const uint64_t bytes : {1u, 100u, 70'000u}) {
+      for (const uint64_t at : {0u, 1u, 2u, 3u, 4u, 25u}) {
+        for (const uint32_t delay : {0u, 20'000u}) {
+          walks.emplace_back(copying(atom));
+          walks.back().stop_at = at;
+          walks.back().most_delay_ns = delay;
+          for (uint64_t i = 0; i < at + 3; ++i)
+            walks.back().add(copy_piece(i == 2 ? 0 : bytes, 1, 2), random);
+        }
+      }
+    }
+    return fault_on_gpu(atom, link_and_run(atom, copying(atom), walks), walks.size());
+  });
+}
+
+Finding check_limits_on_gpu(const Subject& subject) {
+  return on_gpu(subject, [&](AtomOnGpu& atom) {
+    auto random = subject.random(kLimits);
+    const purlin_atom_limits& limits = atom.limits();
+    const auto declared = declared_reductions(limits);
+    std::vector<ProgramSpec> settings;
+    for (const bool deep : {false, true})
+      for (const bool wide : {false, true})
+        for (const bool many : {false, true}) {
+          if (!subject.full && many != (deep != wide)) continue;
+          ProgramSpec spec;
+          spec.stages = deep ? limits.max_stages : limits.min_stages;
+          spec.stage_bytes = wide ? limits.max_stage_bytes : limits.min_stage_bytes;
+          spec.threads = many ? limits.max_threads : limits.min_threads;
+          // A device's shared memory may hold less than every limit at once.
+          const uint32_t room = atom.gpu().most_shared_bytes() - limits.shared_bytes_fixed;
+          spec.stages = std::clamp(room / spec.stage_bytes, limits.min_stages, spec.stages);
+          settings.push_back(spec);
+        }
+    std::vector<ProgramSpec> specs;
+    size_t turn = 0;
+    for (ProgramSpec spec : settings) {
+      spec.nranks = atom.most_destinations();
+      specs.push_back(spec);
+      const std::vector<uint32_t> sources = {1, atom.most_sources(), 2,
+                                             (atom.most_sources() + 1) / 2};
+      for (size_t i = 0; i < sources.size() && !declared.empty(); ++i) {
+        if (!subject.full && i != turn % sources.size()) continue;
+        std::tie(spec.dtype, spec.op) = declared[random() % declared.size()];
+        spec.reduces = true;
+        spec.nranks = sources[i];
+        specs.push_back(spec);
+      }
+      ++turn;
+    }
+    auto programs = atom.link_all(specs);
+    if (!programs) return fault_on_gpu(atom, programs.error(), 0);
+    uint64_t cases = 0;
+    for (const Program& program : *programs) {
+      const ProgramSpec& spec = program.spec;
+      GpuWalk walk(spec);
+      const uint32_t targets = std::min(spec.nranks, atom.most_destinations());
+      Piece piece = copy_piece(5003, 1, 0);
+      piece.targets.assign(targets, 3);
+      walk.add(piece, random);
+      for (const uint64_t count : {1003u, 30'000u}) {
+        if (!spec.reduces) break;
+        piece.consume = PURLIN_CONSUME_REDUCE;
+        piece.sources.assign(spec.nranks, 0);
+        piece.count = count;
+        piece.wild = true;
+        walk.add(piece, random);
+      }
+      ++cases;
+      if (const std::string fault = run_walks(atom, program, {walk}); !fault.empty())
+        return failed(fmt::format("{} stages of {} bytes, {} threads: {}", spec.stages,
+                                  spec.stage_bytes, spec.threads, fault),
+                      cases);
+    }
+    return passed(cases);
+  });
+}
+
+}  // namespace purlin::tools::check
