@@ -49,6 +49,7 @@ struct Form {
   bool parts = false;               // two steps, and a share holds a region for each consumer
   bool everyone = true;             // two steps: all ranks consume the second
   bool listed = false;              // a V form whose counts the kernel reads: see ListedCall
+  bool windows = false;             // sources may offer places in windows: see window.h
   u64 sources = 0;                  // reducing: the ranks that are combined
 };
 
@@ -82,6 +83,7 @@ struct CallParamsOf {
                               // in an AllToAllV, those that both ends know to be small
   u64 descriptor = 0;         // describe_call
   u64 timeout_ns = 0;
+  u64 place[2] = {};          // where own bytes of each step lie in a window; 0: they are staged
   u64 scalar = 0;             // bits of a pre-multiplied sum's factor
   const u8* in = nullptr;
   u8* out = nullptr;

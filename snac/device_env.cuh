@@ -65,6 +65,10 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     return false;
   }
 
+  // Where `peer` offers its bytes of a step; null: in slots. Each CTA hears for itself.
+  __device__ const u8* place(u32 step, u32 peer) const { return places()[step][peer]; }
+  __device__ void set_place(u32 step, u32 peer, const u8* address) { places()[step][peer] = address; }
+
   // Switch staging: one address stands for all replicas.
   __device__ u8* replica(u64 offset) const { return p_.replica + offset; }
   __device__ void load_from_view(u64 offset, purlin_segment* out) const {
@@ -126,6 +130,12 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   __device__ static ListedFlow& counted(u32 peer) {
     __shared__ ListedFlow flows[PURLIN_DEVICE_MAX_RANKS];
     return flows[peer];
+  }
+
+  using Places = const u8* [PURLIN_DEVICE_MAX_RANKS];
+  __device__ static Places* places() {
+    __shared__ Places heard[2];
+    return heard;
   }
 
   template <class Poll, class WhereNow>

@@ -47,6 +47,10 @@ class HostEnv : public HostBlocks, public HostWaiter {
     for (u32 r = 0; r < p_.nranks; ++r) out->dst[r] = replica_of(r, offset);
   }
 
+  // Where `peer` offers its bytes of a step; null: in slots. Heard at entry, before any is asked for.
+  const u8* place(u32 step, u32 peer) const { return places_[step][peer]; }
+  void set_place(u32 step, u32 peer, const u8* address) { places_[step][peer] = address; }
+
   // Fills blocks[i] for each bit i of `wanted` that is set, from where expected(i) says; the other
   // blocks stay as they are. False: stop.
   template <class From>
@@ -90,6 +94,7 @@ class HostEnv : public HostBlocks, public HostWaiter {
   const Form& form_;
   const CallParams& p_;
   const u64 epoch_;
+  const u8* places_[2][kMaxRanks];  // unset on purpose: of calls with windows alone
 };
 
 }  // namespace purlin::snac

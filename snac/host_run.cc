@@ -45,10 +45,8 @@ bool run_role(HostEnv& env, const HostCall& call, Role role, u32 round, u32* rou
 // Rounds outermost, then roles from low to high: a wait is then always for something that the peer
 // does without waiting for us.
 template <class Work>
-bool run_roles(const HostCall& call) {
-  HostEnv env = environment(call);
+bool run_roles(HostEnv& env, const HostCall& call) {
   const CallParams& p = *call.params;
-  send_headers(env, p, call.epoch);
   u32 rounds = 1;
   for (u32 round = 0; round < rounds; ++round) {
     for (Role role : {Role::kStage, Role::kReduce, Role::kGather}) {
@@ -56,6 +54,9 @@ bool run_roles(const HostCall& call) {
       u32 reached = round;
       if (!run_role<Work>(env, call, role, round, &reached)) return false;
       if (reached > round) rounds = std::max(rounds, round + 2);
+      if (round == 0 && role == Role::kStage && call.form->windows &&
+          !hear_entries(env, p, call.epoch, 0, 1))
+        return false;
     }
     if (round == 0 && !wait_headers(env, p, call.epoch, [](u32) { return true; })) return false;
   }
@@ -69,8 +70,24 @@ bool run_latency(const HostCall& call) {
   return Latency<HostEnv>(env, *call.params, call.epoch).run();
 }
 
-bool run_throughput(const HostCall& call) { return run_roles<Throughput<HostEnv>>(call); }
+bool run_throughput(const HostCall& call) {
+  HostEnv env = environment(call);
+  const CallParams& p = *call.params;
+  const Form& form = *call.form;
+  send_headers(env, p, call.epoch);
+  if (!form.windows) return run_roles<Throughput<HostEnv>>(env, call);
+  send_entries(env, p, call.epoch);
+  if (!run_roles<Throughput<HostEnv>>(env, call)) return false;
+  for (u32 step = 0; step < form.steps; ++step) tell_exit(env, p, call.epoch, step, 0, 0, 1);
+  for (u32 step = 0; step < form.steps; ++step)
+    if (!await_exits(env, p, call.epoch, step, 1)) return false;
+  return true;
+}
 
-bool run_switch(const HostCall& call) { return run_roles<SwitchPath<HostEnv>>(call); }
+bool run_switch(const HostCall& call) {
+  HostEnv env = environment(call);
+  send_headers(env, *call.params, call.epoch);
+  return run_roles<SwitchPath<HostEnv>>(env, call);
+}
 
 }  // namespace purlin::snac

@@ -18,7 +18,7 @@ struct HostCall {
 };
 
 // False: the rank stopped; its Control holds the record. On true all of own output is written and
-// peers may still be reading own staging.
+// peers may still be reading own staging, but no window of this rank's.
 bool run_latency(const HostCall& call);
 bool run_throughput(const HostCall& call);
 bool run_switch(const HostCall& call);

@@ -5,53 +5,18 @@
 // Roles. Stage: own input -> slots. Reduce: slots of all stagers -> output or, with a second step,
 // output and slots of the second step. Gather: slots -> output. A one-step call whose consume is copy
 // has the roles stage and gather, one that reduces has stage and reduce, two steps have all three.
+// What a source offers in a window (window.h) is read there instead of from slots: nothing to stage, to
+// wait for beyond the source's entry, or to acknowledge; its flags of the second step remain.
 #pragma once
 
-#include "snac/flow.h"
-#include "snac/header.h"
-#include "snac/schedule.h"
+#include "snac/streams.h"
 
 namespace purlin::snac {
 
-enum class Role : u32 { kStage = 0, kReduce = 1, kGather = 2 };
-
-PURLIN_HD constexpr bool has_role(const Form& form, Role role) {
-  if (role == Role::kStage || form.steps == 2) return true;
-  return (role == Role::kReduce) == form.reduces;
-}
-
 template <class Env>
-class Throughput {
+class Throughput : public Streams<Env> {
  public:
-  using Params = typename Env::Params;
-
-  // Walks rounds [first_round, first_round + round_limit) of the role's chunks on CTA `cta` of the
-  // role's p.ctas[role].
-  PURLIN_HD Throughput(Env& env, const Params& params, u64 epoch, Role role, u32 cta, u32 first_round,
-                       u32 round_limit)
-      : env_(env),
-        p_(params),
-        form_(env.form()),
-        shared_steps_(shared_steps_of(form_)),
-        n_(env.nranks()),
-        epoch_(epoch),
-        role_(role) {
-    u32 end = 0;
-    const u32 streams = role == Role::kReduce || (role == Role::kStage && shared(kFirst)) ? 1 : n_;
-    for (u32 s = 0; s < streams; ++s) {
-      const u32 last = range_of(s).end;
-      end = end > last ? end : last;
-    }
-    walk_ = Walk::make(streams, p_.geometry.slots, p_.ctas[static_cast<u32>(role)], cta, end,
-                       first_round, round_limit);
-    size_ = walk_.size();
-  }
-
-  PURLIN_HD const Params& params() const { return p_; }
-  PURLIN_HD const Form& form() const { return form_; }
-
-  // Rounds that the longest stream of this role has on this rank.
-  PURLIN_HD u32 rounds() const { return walk_.first_round + walk_.rounds; }
+  using Streams<Env>::Streams;
 
   // Pure function of the index; false past the end.
   PURLIN_HD bool segment(u64 index, purlin_segment* out) const {
@@ -96,88 +61,11 @@ class Throughput {
   }
 
  private:
-  static constexpr u32 kFirst = 0, kSecond = 1;
-
-  PURLIN_HD u32 taken_step() const { return form_.steps - 1; }  // the step that gather consumes
-  // One stream for all consumers: only when they read it where it was staged.
-  // A mask and no array, so that a step known only at run time leaves it in a register.
-  PURLIN_HD bool shared(u32 step) const { return (shared_steps_ >> step & 1) != 0; }
-  PURLIN_HD static u32 shared_steps_of(const Form& form) {
-    return u32{form.shared[0] && !form.push[0]} | u32{form.shared[1] && !form.push[1]} << 1;
-  }
-  PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
-  PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
-
-  // ---- Streams ------------------------------------------------------------------------------
-
-  // Stream s of stage goes to rank + s, of gather comes from rank - s; 0 is own.
-  PURLIN_HD u32 peer_of(u32 stream) const {
-    return role_ == Role::kStage ? peer_at(stream) : peer_behind(stream);
-  }
-
-  // Of a pair's bytes those that are staged: none when they went by packets.
-  PURLIN_HD u64 staged(u64 bytes) const { return bytes > p_.pair_limit ? bytes : 0; }
-
-  // Shares of several regions are all alike, so own sizes stand for every rank's.
-  PURLIN_HD Cut cut_of(u32 stream) const {
-    const u32 peer = peer_of(stream);
-    u64 bytes = 0;
-    if (role_ == Role::kReduce) bytes = reduced_bytes();
-    else if (role_ == Role::kStage)
-      bytes = shared(kFirst) ? env_.own().bytes
-              : peer != p_.rank || p_.scaled ? staged(env_.send(kFirst, peer).bytes) : 0;
-    else if (form_.parts) bytes = env_.receive(kSecond, peer).bytes != 0 ? p_.share_bytes : 0;
-    else bytes = staged(env_.receive(taken_step(), peer).bytes);
-    return Cut{bytes, form_.parts ? p_.part_bytes : bytes, p_.geometry.chunk_shift};
-  }
-
-  // Bytes that the reduce role produces here.
-  PURLIN_HD u64 reduced_bytes() const {
-    if (form_.steps == 2) return p_.share_bytes;
-    u64 bytes = 0;
-    for (u32 s = 0; s < n_; ++s) bytes = larger(bytes, env_.receive(0, s).bytes);
-    return bytes;
-  }
-
-  // Chunks of a stream that this role touches: all, but for gather from a share of several regions,
-  // where only own region's chunks are.
-  PURLIN_HD ChunkRange range_of(u32 stream) const {
-    const Cut cut = cut_of(stream);
-    if (role_ == Role::kGather && stream == 0 && takes_own_while_staging()) return {};
-    if (role_ != Role::kGather || form_.steps == 1) return {0, cut.chunks()};
-    if (peer_of(stream) == p_.rank || cut.bytes == 0) return {};
-    if (!form_.parts) return {0, cut.chunks()};
-    const u32 first = own_part() * cut.chunks_per_part();
-    return {first, first + cut.chunks_per_part()};
-  }
-
-  // Whether own region goes to the output as it is staged, read once, rather than in the gather role.
-  PURLIN_HD bool takes_own_while_staging() const {
-    if constexpr (Env::kTakesOwnWhileStaging)
-      return form_.steps == 1 && !form_.reduces && shared(kFirst) &&
-             env_.receive(kFirst, p_.rank).bytes != 0;
-    else
-      return false;
-  }
-
-  // Which region of every rank's share is for `consumer`.
-  PURLIN_HD u32 part_of(u32 consumer) const {
-    return static_cast<u32>(env_.send(kSecond, consumer).offset / p_.part_bytes);
-  }
-  PURLIN_HD u32 own_part() const { return part_of(p_.rank); }
-
-  PURLIN_HD Item item_at(u32 index) const {
-    Item item = walk_.at(index);
-    if (item.valid) {
-      const ChunkRange range = range_of(item.stream);
-      item.valid = item.chunk >= range.begin && item.chunk < range.end;
-    }
-    return item;
-  }
-
-  PURLIN_HD u8* slot(u32 step, u32 stager, u32 consumer, u32 slot_index) const {
-    return slot_at(p_, epoch_, step, stager, consumer, shared(step), slot_index);
-  }
+  using Base = Streams<Env>;
+  using Base::cut_of, Base::env_, Base::epoch_, Base::form_, Base::item_at, Base::kFirst,
+      Base::kSecond, Base::n_, Base::own_part, Base::p_, Base::part_of, Base::peer_at,
+      Base::peer_behind, Base::peer_of, Base::place_of, Base::offers_place, Base::role_, Base::shared, Base::size_,
+      Base::slot, Base::taken_step, Base::takes_own_while_staging;
 
   // One word that a segment waits for; null: nothing.
   struct Need {
@@ -251,7 +139,9 @@ class Throughput {
   PURLIN_HD bool is_source(u32 rank) const {
     return form_.reduces ? (form_.sources >> rank & 1) != 0 : env_.receive(kFirst, rank).bytes != 0;
   }
-  PURLIN_HD bool taken_from_slot(u32 source) const { return source != p_.rank || p_.scaled; }
+  PURLIN_HD bool taken_from_slot(u32 source) const {
+    return source == p_.rank ? p_.scaled != 0 : place_of(kFirst, source) == nullptr;
+  }
 
   // Whether chunk `chunk` of own share goes to `consumer` in the second step.
   PURLIN_HD bool wanted_by(u32 consumer, u32 chunk) const {
@@ -260,8 +150,9 @@ class Throughput {
   }
 
   PURLIN_HD const u8* source_of(u32 source, const Item& item, u64 offset) const {
-    return taken_from_slot(source) ? slot(kFirst, source, p_.rank, item.slot)
-                                   : p_.in + env_.send(kFirst, source).offset + offset;
+    if (taken_from_slot(source)) return slot(kFirst, source, p_.rank, item.slot);
+    return source == p_.rank ? p_.in + env_.send(kFirst, source).offset + offset
+                             : place_of(kFirst, source) + offset;
   }
 
   PURLIN_HD void reduce_segment(const Item& item, purlin_segment* out) const {
@@ -290,7 +181,7 @@ class Throughput {
     const bool own = wanted_by(p_.rank, item.chunk);
     const u64 part = form_.parts ? env_.send(kSecond, p_.rank).offset : 0;
     u8* const output = p_.out + env_.receive(kSecond, p_.rank).offset + (offset - part);
-    if (n_ == 1) {  // nobody reads a slot, and no segment has more destinations than there are ranks
+    if (n_ == 1 || offers_place(kSecond)) {  // nobody reads a slot
       out->dst[0] = output;
     } else if (shared(kSecond)) {
       out->dst[0] = slot(kSecond, p_.rank, p_.rank, item.slot);
@@ -320,6 +211,7 @@ class Throughput {
       return {flag_at(p_, p_.rank, epoch_, kFirst, source, item.slot), item.round,
               Site{source, kFirst, item.chunk}};
     }
+    if (offers_place(kSecond)) return {};
     const u32 consumer = peer_at(k - n_);
     const u32 earlier = item.chunk - p_.geometry.slots;
     if (consumer == p_.rank || !wanted_by(consumer, earlier)) return {};
@@ -349,8 +241,8 @@ class Throughput {
     const u32 step = taken_step();
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
     const u64 part = form_.parts ? own_part() * p_.part_bytes : 0;
-    const u8* from = peer == p_.rank ? p_.in + env_.send(0, peer).offset + chunk.offset
-                                     : slot(step, peer, p_.rank, item.slot);
+    const u8* place = peer == p_.rank ? p_.in + env_.send(0, peer).offset : place_of(step, peer);
+    const u8* from = place != nullptr ? place + chunk.offset : slot(step, peer, p_.rank, item.slot);
     u8* to = p_.out + env_.receive(step, peer).offset + (chunk.offset - part);
     out->bytes = from == to ? 0 : chunk.bytes;
     out->src[0] = from;
@@ -362,6 +254,7 @@ class Throughput {
     const u32 peer = peer_of(item.stream);
     const u32 step = taken_step();
     if (peer == p_.rank) return {};
+    if (k == 0 && step == kFirst && place_of(step, peer) != nullptr) return {};  // heard at entry
     if (k == 1)
       return {own_flag_at(p_, epoch_, peer, item.slot), item.round, Site{p_.rank, step, item.chunk}};
     return {flag_at(p_, p_.rank, epoch_, step, peer, item.slot), item.round,
@@ -371,19 +264,12 @@ class Throughput {
   // A slot is used again while the whole stream, not only own part of it, goes on.
   PURLIN_HD void gather_done(const Item& item) {
     const u32 peer = peer_of(item.stream);
-    if (peer == p_.rank || item.chunk + p_.geometry.slots >= cut_of(item.stream).chunks()) return;
+    if (peer == p_.rank || item.chunk + p_.geometry.slots >= cut_of(item.stream).chunks() ||
+        place_of(taken_step(), peer) != nullptr)
+      return;
     announce(ack_at(p_, peer, epoch_, taken_step(), p_.rank, item.slot), item.round, peer);
   }
 
-  Env& env_;
-  const Params& p_;
-  const Form form_;
-  const u32 shared_steps_;
-  const u32 n_;
-  const u64 epoch_;
-  const Role role_;
-  Walk walk_;
-  u32 size_ = 0;
 };
 
 }  // namespace purlin::snac

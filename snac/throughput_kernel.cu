@@ -27,16 +27,34 @@ extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
   return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d1())) : 0;
 }
 
+// Tells whose places this CTA has read. The first CTA then waits until nobody reads own ones any more.
+__device__ __forceinline__ void leave_windows(DeviceEnv& env, const DeviceParams& params, u64 epoch,
+                                              Role role, u32 cta) {
+  __syncthreads();
+  const Form form = env.form();
+  for (u32 step = 0; step < form.steps; ++step) {
+    const Role consumer = consumer_of(form, step);
+    if (role == consumer) tell_exit(env, params, epoch, step, cta, threadIdx.x, blockDim.x);
+    if (!await_exits(env, params, epoch, step, params.ctas[static_cast<u32>(consumer)])) return;
+  }
+}
+
 // The role is data: run has one call site, so the Atom's pipeline is compiled once.
 __device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& params, u64 epoch,
                                           unsigned char* shared) {
+  const Form form = env.form();
   send_headers(env, params, epoch);
+  if (form.windows) send_entries(env, params, epoch);
   u32 cta = blockIdx.x;
   u32 role = 0;
   while (role < 2 && cta >= params.ctas[role]) cta -= params.ctas[role++];
+  if (form.windows && !__syncthreads_and(role == 0 || hear_entries(env, params, epoch, threadIdx.x,
+                                                                   blockDim.x)))
+    return;
   DeviceThroughput work(env, params, epoch, static_cast<Role>(role), cta, 0, kMaxRounds);
   const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
   purlin_atom_run_d1(&group, &work);
+  if (form.windows) leave_windows(env, params, epoch, static_cast<Role>(role), cta);
   wait_headers(env, params, epoch, [](u32) { return true; });
 }
 

@@ -13,6 +13,9 @@ namespace purlin::snac {
 // Slots of one stream of chunks; bounds the flag words.
 inline constexpr u32 kMaxSlots = 128;
 
+// Windows that are open at a time.
+inline constexpr u32 kWindows = 256;
+
 struct WireConfig {
   u32 nranks = 1;
   u32 max_ctas = 1;           // epoch words
@@ -22,6 +25,7 @@ struct WireConfig {
   u32 pair_slots = 0;         // Send/Recv: slots for each ordered pair
   u32 pair_slot_bytes = 0;    // of a slot's chunk
   u32 pair_packet_bytes = 0;  // of a slot's packets: memory, twice the payload
+  u32 exit_words = 1;         // of each consumer and step: GPU ranks one for each CTA, host ranks one
 };
 
 // What a rank leaves behind when it stops; the first reason wins. Written by the rank that stops,
@@ -35,7 +39,8 @@ enum class StopKind : u32 {
   kCountBound = 5,  // a count in device memory exceeds the bound of the call
   kTold = 6,        // told to stop while waiting for `peer`; why is in Control::stop
   kRefused = 7,     // `peer` refused its side of the call
-  kUnreadable = 8   // `rank` may not read the input of `peer`; errno is in found_bytes
+  kUnreadable = 8,  // `rank` may not read the input of `peer`; errno is in found_bytes
+  kNoWindow = 9     // `peer` names a place that `rank` has not mapped; its window is in found_bytes
 };
 
 struct StopRecord {
@@ -82,6 +87,20 @@ struct Header {
 };
 static_assert(sizeof(Header) == 32);
 
+// Written by a source when its call begins: where it offers its bytes of each step. See window.h.
+struct Entry {
+  u64 place[2];  // 0: in slots
+  u64 epoch;     // released once the places are there, and so is the input
+  u64 reserved;
+};
+static_assert(sizeof(Entry) == 32);
+
+// One rank's buffer of a window as it is mapped here.
+struct WindowBuffer {
+  u64 base;   // 0: not mapped
+  u64 bytes;
+};
+
 // GPU ranks: what their kernels poll, first in a rank's block and so in its own GPU's memory. A look at
 // host memory costs a kernel a microsecond, and many looks wait for one another.
 struct DeviceControl {
@@ -94,6 +113,9 @@ struct WireMap {
   u64 control = 0;   // DeviceControl
   u64 epochs = 0;    // u64 [max_ctas]: the epoch of the last finished call, read by CTA b at b
   u64 headers = 0;   // Header [half][source]
+  u64 entries = 0;   // Entry [half][source]
+  u64 exits = 0;     // u64 [step][consumer][exit_words]: the call in which it read last
+  u64 windows = 0;   // [kWindows]: u64 number, u64 unused, WindowBuffer [rank]; written by the own host
   u64 flags = 0;     // u64 [half][step][source * slots + slot]: chunk announced
   u64 own = 0;       // u64 [half][peer * slots + slot]: own chunk staged (in-place exchange)
   u64 acks = 0;      // u64 [half][step][consumer * slots + slot]: chunk consumed
@@ -108,7 +130,11 @@ struct WireMap {
   u64 packets_per_source = 0;  // of one half
   u64 staging_bytes = 0;       // of one half
   u64 switch_bytes = 0;        // of one half
+  u32 exit_words = 0;
 };
+
+// Bytes of one window's line.
+PURLIN_HD constexpr u64 window_line_bytes(u32 nranks) { return (1 + nranks) * sizeof(WindowBuffer); }
 
 // Bytes of a rank's bookkeeping about one peer for Send/Recv: for each slot a header, a flag, an
 // acknowledgment, and the numbers of the next unit to send and to receive. See pair_params.h.
@@ -121,6 +147,7 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.packets_per_source = config.latency_bytes / config.nranks / sizeof(purlin_packet);
   map.staging_bytes = config.throughput_bytes;
   map.switch_bytes = config.switch_bytes;
+  map.exit_words = config.exit_words;
   u64 at = 0;
   auto take = [&at](u64 bytes, u64 alignment) {
     const u64 begin = round_up(at, alignment);
@@ -130,6 +157,9 @@ constexpr WireMap map_wire(const WireConfig& config) {
   map.control = take(sizeof(DeviceControl), 128);
   map.epochs = take(u64{config.max_ctas} * 8, 128);
   map.headers = take(u64{2} * config.nranks * sizeof(Header), 128);
+  map.entries = take(u64{2} * config.nranks * sizeof(Entry), 128);
+  map.exits = take(u64{2} * config.nranks * config.exit_words * 8, 128);
+  map.windows = take(kWindows * window_line_bytes(config.nranks), 128);
   map.flags = take(2 * 2 * map.flag_words * 8, 128);
   map.own = take(2 * map.flag_words * 8, 128);
   map.acks = take(2 * 2 * map.flag_words * 8, 128);

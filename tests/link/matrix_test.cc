@@ -37,6 +37,10 @@ Budget budget_of(const std::string& atom, ProtocolKernel kernel, const std::stri
   return {};
 }
 
+const char* windows_line(const ProtocolConstants& constants) {
+  return constants.form.reduces ? "places-sum" : "places";
+}
+
 void check_constants(const std::string& name, ProtocolKernel kernel,
                      const ProtocolConstants& constants, uint32_t cc) {
   const BuiltAtom& atom = built_atom(name);
@@ -53,7 +57,8 @@ void check_constants(const std::string& name, ProtocolKernel kernel,
   CHECK(resources->registers <= register_limit(constants.threads));
   if (constants.nranks <= 8) {
     const Budget budget = budget_of(name, kernel,
-                                    constants.form.listed         ? "listed"
+                                    constants.form.windows        ? windows_line(constants)
+                                    : constants.form.listed       ? "listed"
                                     : !constants.form.reduces     ? "copy"
                                     : constants.universal         ? "universal"
                                     : is_fp8(constants.dtype) ? "fp8"
@@ -91,6 +96,12 @@ void check_listed(const std::string& name, ProtocolKernel kernel, snac::Form for
   check_program(name, kernel, form, PURLIN_BF16, PURLIN_SUM, cc, nranks);
 }
 
+// A call whose ranks may offer registered buffers.
+void check_windows(const std::string& name, snac::Form form, uint32_t cc, uint32_t nranks = 8) {
+  form.windows = true;
+  check_program(name, ProtocolKernel::kThroughput, form, PURLIN_BF16, PURLIN_SUM, cc, nranks);
+}
+
 constexpr purlin_dtype kOneOfEachWidth[] = {PURLIN_F8E4M3, PURLIN_BF16, PURLIN_F32, PURLIN_F64};
 
 // Quick: a copy by each protocol and a sum of one width, which is another for each device; once for
@@ -102,6 +113,8 @@ void check_quick(const std::string& name, uint32_t cc) {
   check_program(name, throughput, all_reduce_form(8), dtype, PURLIN_SUM, cc);
   check_program(name, latency, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
   check_universal(name, throughput, all_reduce_form(8), cc);
+  check_windows(name, all_gather_form(8), cc);
+  check_windows(name, all_reduce_form(8), cc);
   if (name != "generic") return;
   check_program(name, latency, all_reduce_form(8), dtype, PURLIN_SUM, cc);
   check_universal(name, latency, all_reduce_form(8), cc);
@@ -127,6 +140,9 @@ void check_full(const std::string& name, uint32_t cc) {
     }
     check_program(name, ProtocolKernel::kThroughput, all_to_all_form(n), PURLIN_U8, PURLIN_SUM, cc,
                   n);
+    for (const snac::Form& form : {all_gather_form(n), reduce_scatter_form(n), all_to_all_form(n),
+                                   all_reduce_form(n), all_reduce_form(n, true)})
+      check_windows(name, form, cc, n);
     for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
       for (const snac::Form& form : {all_gather_form(n), reduce_scatter_form(n), all_to_all_form(n)})
         check_listed(name, kernel, form, cc, n);

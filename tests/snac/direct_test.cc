@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "level.h"
+#include "serial.h"
 #include "world.h"
 
 using namespace purlin::snac;
@@ -27,13 +28,6 @@ WorldCall gather_call(Collective collective, u64 count, const ReadPeer* read) {
   call.count = count;
   call.direct = read;
   return call;
-}
-
-std::vector<Bytes> random_buffers(u32 n, u64 bytes, std::mt19937_64* random) {
-  std::vector<Bytes> buffers(n, Bytes(bytes));
-  for (Bytes& buffer : buffers)
-    for (unsigned char& byte : buffer) byte = static_cast<unsigned char>((*random)());
-  return buffers;
 }
 
 }  // namespace

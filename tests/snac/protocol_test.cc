@@ -4,56 +4,11 @@
 #include <random>
 
 #include "level.h"
+#include "serial.h"
 #include "world.h"
 
 using namespace purlin::snac;
 using namespace purlin::test;
-
-namespace {
-
-std::vector<Bytes> random_buffers(u32 n, u64 bytes, std::mt19937_64* random) {
-  std::vector<Bytes> buffers(n, Bytes(bytes));
-  for (Bytes& buffer : buffers)
-    for (unsigned char& byte : buffer) byte = static_cast<unsigned char>((*random)());
-  return buffers;
-}
-
-// Expected output of `rank`, u8; regions of `count` bytes. Empty: the rank receives nothing.
-Bytes expected(Collective collective, u32 n, u32 rank, u32 root, u64 count,
-               const std::vector<Bytes>& in) {
-  Bytes out;
-  auto sum = [&](u64 begin, u64 bytes) {
-    Bytes total(bytes);
-    for (u32 s = 0; s < n; ++s)
-      for (u64 i = 0; i < bytes; ++i) total[i] = static_cast<unsigned char>(total[i] + in[s][begin + i]);
-    return total;
-  };
-  switch (collective) {
-    case Collective::kAllGather:
-    case Collective::kGather:
-      if (collective == Collective::kGather && rank != root) return out;
-      for (u32 s = 0; s < n; ++s) out.insert(out.end(), in[s].begin(), in[s].begin() + static_cast<long>(count));
-      return out;
-    case Collective::kReduceScatter: return sum(rank * count, count);
-    case Collective::kAllReduce: return sum(0, count);
-    case Collective::kReduce: return rank == root ? sum(0, count) : out;
-    case Collective::kBroadcast: return Bytes(in[root].begin(), in[root].begin() + static_cast<long>(count));
-    case Collective::kScatter:
-      return Bytes(in[root].begin() + static_cast<long>(rank * count),
-                   in[root].begin() + static_cast<long>((rank + 1) * count));
-    default:
-      for (u32 s = 0; s < n; ++s)
-        out.insert(out.end(), in[s].begin() + static_cast<long>(rank * count),
-                   in[s].begin() + static_cast<long>((rank + 1) * count));
-      return out;
-  }
-}
-
-bool one_region(Collective c) {
-  return c == Collective::kAllReduce || c == Collective::kBroadcast || c == Collective::kReduce;
-}
-
-}  // namespace
 
 TEST_CASE("every collective, both protocols, both directions, in rounds, equals the serial result") {
   std::mt19937_64 random(seed());
@@ -92,7 +47,7 @@ TEST_CASE("every collective, both protocols, both directions, in rounds, equals 
                 CAPTURE(static_cast<int>(collective));
                 CAPTURE(latency);
                 REQUIRE(finished[r]);
-                Bytes want = expected(collective, n, r, call.root, count, send);
+                Bytes want = serial_result(collective, n, r, call.root, count, send);
                 const Bytes rest(recv[r].size() - want.size(), 0xee);
                 want.insert(want.end(), rest.begin(), rest.end());
                 REQUIRE((recv[r] == want));

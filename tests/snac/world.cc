@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "naive_atom.h"
+#include "snac/window.h"
 
 namespace purlin::test {
 
@@ -21,6 +22,16 @@ World::World(const WorldOptions& options)
     memory_.push_back(std::make_unique<Page[]>(map_.total / sizeof(Page)));
 }
 
+void World::map_windows(u32 rank, std::vector<Bytes>* send, std::vector<Bytes>* recv) {
+  u32 number = 0;
+  for (std::vector<Bytes>* buffers : {send, recv}) {
+    u64* line = window_line(block(rank), map_, options_.nranks, ++number);
+    *line = number;
+    for (u32 q = 0; q < options_.nranks; ++q)
+      buffers_of(line)[q] = {reinterpret_cast<u64>((*buffers)[q].data()), (*buffers)[q].size()};
+  }
+}
+
 std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
                              std::vector<Bytes>* recv, const std::vector<CallSizes>* sizes,
                              const std::function<void(u32)>& before) {
@@ -33,8 +44,10 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
       CallParams p;
       p.nranks = n;
       p.rank = r;
-      p.in = (*send)[r].data();
-      p.out = (*recv)[r].data();
+      const u64 within = call.input_in_output ? call.input_in_output(r) : kApart;
+      p.in = within != kApart ? (*recv)[r].data() + within : (*send)[r].data();
+      const u64 around = call.output_in_input ? call.output_in_input(r) : kApart;
+      p.out = around != kApart ? (*send)[r].data() + around : (*recv)[r].data();
       p.map = map_;
       p.timeout_ns = options_.timeout_ns;
       for (u32& ctas : p.ctas) ctas = options_.ctas;
@@ -51,10 +64,19 @@ std::vector<bool> World::run(const WorldCall& call, std::vector<Bytes>* send,
                        ? set_switch_geometry(n, options_.switch_bytes, options_.chunk_bytes)
                        : set_geometry(call.transformation, n, options_.throughput_bytes,
                                       options_.chunk_bytes, options_.first, options_.second);
-      const Form form = call.switched ? switch_form_of(call.transformation, n)
+      Form form = call.switched ? switch_form_of(call.transformation, n)
                                       : form_of(call.transformation, n, p.geometry);
+      form.windows = call.windows;
       p.controls = controls_.data();
       for (u32 q = 0; q < n; ++q) p.peers[q] = memory_[q][0].bytes;
+      if (call.windows && n > 1) {
+        map_windows(r, send, recv);
+        if (call.mapped) call.mapped(r);
+        if ((call.open_inputs >> r & 1) != 0 && p.exchange_in_place == 0)
+          p.place[0] = within != kApart ? place_in(2, within) : place_in(1, 0);
+        if ((call.open_outputs >> r & 1) != 0 && offers(form, 1))
+          p.place[1] = place_in(2, p.receive[1][r].offset);  // no output of two steps lies in an input
+      }
       purlin_constants constants{};
       constants.struct_size = sizeof constants;
       constants.nranks = n;

@@ -25,6 +25,8 @@ struct WorldOptions {
   snac::u64 timeout_ns = 30'000'000'000;
 };
 
+inline constexpr snac::u64 kApart = ~snac::u64{0};
+
 struct WorldCall {
   snac::Collective collective = snac::Collective::kAllReduce;
   snac::Transformation transformation;
@@ -38,6 +40,12 @@ struct WorldCall {
   snac::u32 root = 0;
   bool in_place = false;
   const snac::ReadPeer* direct = nullptr;  // throughput: read peers' input by this
+  bool windows = false;        // throughput: the ranks of these masks offer their buffers in windows
+  snac::u64 open_inputs = 0;
+  snac::u64 open_outputs = 0;
+  std::function<void(snac::u32)> mapped;  // called by each rank once its table of windows is written
+  // Where the input of a rank begins in its `recv`, or its output in its `send`; kApart: nowhere.
+  std::function<snac::u64(snac::u32)> input_in_output, output_in_input;
   std::function<void(snac::u32)> after;    // called by each rank once its call is over
 };
 
@@ -50,8 +58,13 @@ class World {
                         const std::vector<snac::CallSizes>* sizes = nullptr,
                         const std::function<void(snac::u32)>& before = {});
   const snac::StopRecord& record(snac::u32 rank) const;
+  // Memory of a rank, as its peers see it.
+  snac::u8* block(snac::u32 rank) { return memory_[rank][0].bytes; }
+  const snac::WireMap& map() const { return map_; }
 
  private:
+  // Writes lines 1 (inputs) and 2 (outputs) of the table of `rank`.
+  void map_windows(snac::u32 rank, std::vector<Bytes>* send, std::vector<Bytes>* recv);
   struct alignas(4096) Page {
     unsigned char bytes[4096];
   };

@@ -297,7 +297,10 @@ PURLIN_API purlin_status purlin_group_end(void);
 /* Memory on the communicator-less current device that peers can map; needed for zero-copy. */
 PURLIN_API purlin_status purlin_mem_alloc(void** out, uint64_t bytes);
 PURLIN_API purlin_status purlin_mem_free(void* memory);
-/* Collective: makes [buffer, buffer + bytes) reachable for peers. */
+/* Collective: makes [buffer, buffer + bytes) of every rank reachable for its peers, so that they read input
+ * that lies in it where it is, and output that they pass on, instead of having it staged. What cannot be
+ * shared is staged as before: no error. Host ranks share among the threads of a process. Deregistering waits
+ * for own calls, not for peers: every rank does it between the same two calls, before the buffer is freed. */
 typedef struct purlin_registration* purlin_registration_t;
 PURLIN_API purlin_status purlin_comm_register(purlin_comm_t comm, void* buffer, uint64_t bytes,
                                               purlin_registration_t* out);

@@ -7,13 +7,14 @@
 
 #include "api/answer.h"
 #include "api/handle.h"
-#include "communicator/registered_buffer.h"
+#include "communicator/communicator.h"
 #include "purlin/purlin.h"
 #include "status/last_error.h"
 
-// The handle of a registration is the rank's record of it.
+// The handle of a registration says whose it is.
 struct purlin_registration {
-  std::unique_ptr<purlin::RegisteredBuffer> buffer;
+  purlin::Identity communicator;
+  uint32_t number;
 };
 
 namespace purlin {
@@ -55,7 +56,7 @@ purlin_status purlin_comm_register(purlin_comm_t comm, void* buffer, uint64_t by
   if (!handle) return remember(handle.status());
   auto registered = (*handle)->communicator->register_buffer(buffer, bytes);
   if (!registered) return remember(registered.status());
-  *out = new purlin_registration{*std::move(registered)};
+  *out = new purlin_registration{(*handle)->communicator->identity(), *registered};
   return PURLIN_OK;
 }
 
@@ -63,12 +64,12 @@ purlin_status purlin_comm_deregister(purlin_comm_t comm, purlin_registration_t h
   if (handle == nullptr) return remember(purlin::null_argument("handle"));
   auto owner = purlin::ready_handle(comm);
   if (!owner) return remember(owner.status());
-  if (handle->buffer->communicator() != (*owner)->communicator->identity())
+  if (handle->communicator != (*owner)->communicator->identity())
     return remember(purlin::Status(PURLIN_INVALID_ARGUMENT,
                                    "this registration belongs to another communicator; deregister "
                                    "it there"));
-  delete handle;
-  return PURLIN_OK;
+  const std::unique_ptr<purlin_registration> given(handle);
+  return remember((*owner)->communicator->deregister_buffer(given->number));
 }
 
 purlin_status purlin_prepare(purlin_comm_t comm, const purlin_call* calls, int call_count) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "communicator/launch.h"
+#include "communicator/mapped_window.h"
 #include "communicator/pair_launch.h"
 #include "rendezvous/rendezvous.h"
 
@@ -34,6 +36,10 @@ class Backend {
   virtual bool packets() const { return true; }
   // Why ranks do not read each other's memory where it lies, the same on all ranks; "" if they do.
   virtual std::string unreadable() const { return "only host ranks read each other's memory"; }
+  // Collective: makes own buffer reachable for the peers, and theirs for this rank, as far as can be.
+  virtual Result<MappedWindow> map_window(void* buffer, uint64_t bytes) = 0;
+  // Writes a line of own table of windows, which launches after it find. No buffers: it is closed.
+  virtual Status write_window(uint32_t number, std::span<const snac::WindowBuffer> buffers) = 0;
   // Makes device programs ahead of the calls that need them. Host ranks need none.
   virtual Status make_programs(const std::vector<ProgramNeed>&) { return {}; }
   // Own Control as the host reads it, and a peer's or nullptr.

@@ -147,6 +147,7 @@ Status Communicator::make_backend() {
   wire_.message_limit = std::min(latency_limit(*choices_, PURLIN_SEND_RECV),
                                  policy::packet_capacity(policy, PURLIN_SEND_RECV, size(), false));
   wire_.config = wire_config(policy, size(), switch_.serves(), wire_.message_limit);
+  if (device_ != nullptr) wire_.config.exit_words = wire_.config.max_ctas;
   wire_.map = snac::map_wire(wire_.config);
   wire_.checking = policy.checking.value;
   wire_.limits = atom_.descriptor->limits;
@@ -221,6 +222,7 @@ Result<Launch*> Communicator::prepare(const CallFacts& facts) {
   const policy::Choice* choice = nullptr;
   PURLIN_RETURN_IF_ERROR(choose_for(facts, &choice));
   PURLIN_RETURN_IF_ERROR(prepare_launch(facts, *choice, wire_, size(), rank(), &launch_));
+  windows_.name_places(&launch_);
   return &launch_;
 }
 
@@ -230,6 +232,7 @@ Status Communicator::run(const purlin_call& call, purlin_stream_t stream) {
   // On the host what repeats is worth the look: it costs as much as a small call takes.
   if (device_ == nullptr && repeated_.matches(call, size(), rank())) {
     set_buffers(call, &launch_);
+    windows_.name_places(&launch_);
     const Status launched = backend_->launch(launch_);
     return launched.is_ok() ? launched : failed(launched, collective_text(call.collective));
   }

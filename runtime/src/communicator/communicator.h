@@ -12,9 +12,9 @@
 #include "communicator/fusion.h"
 #include "communicator/messages.h"
 #include "communicator/prepare.h"
-#include "communicator/registered_buffer.h"
 #include "communicator/repeated_call.h"
 #include "communicator/switch_side.h"
+#include "communicator/windows.h"
 #include "device/cuda_device.h"
 #include "plugin/choice.h"
 #include "plugin/registry.h"
@@ -58,6 +58,7 @@ class Communicator {
   const Address& address() const { return setup_.address; }
   // Why ranks do not read each other's memory where it lies; "" if they do.
   std::string unreadable() const { return backend_->unreadable(); }
+  const Windows& windows() const { return windows_; }
 
   // Carries out one call; calls of all threads are serialized. An error of the arguments changes
   // nothing; any other breaks the communicator on all ranks.
@@ -70,8 +71,11 @@ class Communicator {
   void refuse();
   // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key);
-  // Checks and remembers [buffer, buffer + bytes).
-  Result<std::unique_ptr<RegisteredBuffer>> register_buffer(void* buffer, uint64_t bytes);
+  // Collective: makes [buffer, buffer + bytes) of every rank reachable for the others as far as can be,
+  // and the programs that use it. The registration's number, the same on all ranks.
+  Result<uint32_t> register_buffer(void* buffer, uint64_t bytes);
+  // Waits for own work. Every rank does so between the same two calls.
+  Status deregister_buffer(uint32_t number);
   // Makes and loads what `calls` need on a GPU; buffers and counts of null are not looked at.
   Status prepare_programs(std::span<const purlin_call> calls);
   // From any thread, never blocks.
@@ -93,6 +97,7 @@ class Communicator {
   Status stop_for(const snac::CountExcess& excess, const CallFacts& facts);
   Result<std::unique_ptr<Backend>> backend_for(const BackendOptions& options);
   Result<Launch*> prepare(const CallFacts& facts);
+  Status make_window_programs();
   Status choose_for(const CallFacts& facts, const policy::Choice** choice);
   Status report();
   bool stopped() const;
@@ -111,6 +116,7 @@ class Communicator {
   policy::Choice forced_;  // the choice of a call with wishes of its own
   WireFacts wire_;
   std::unique_ptr<Backend> backend_;
+  Windows windows_;
 
   std::mutex call_mutex_;
   Launch launch_;

@@ -7,7 +7,9 @@
 
 #include "communicator/backend.h"
 #include "communicator/cuda_grid.h"
+#include "communicator/cuda_params.h"
 #include "communicator/cuda_programs.h"
+#include "communicator/cuda_window.h"
 #include "communicator/cuda_wire.h"
 #include "communicator/stop_report.h"
 #include "communicator/switch_memory.h"
@@ -15,71 +17,10 @@
 #include "device/capture.h"
 #include "device/host_words.h"
 #include "memory/buffer_origin.h"
+#include "snac/window.h"
 
 namespace purlin {
 namespace {
-
-using DeviceParams = snac::CallParamsOf<kDeviceRanks>;
-
-DeviceParams device_params(const snac::CallParams& p, uint32_t epoch_words, const Ctas& ctas) {
-  DeviceParams d;
-  d.nranks = p.nranks;
-  d.rank = p.rank;
-  d.epoch_words = epoch_words;
-  d.scaled = p.scaled;
-  d.exchange_in_place = p.exchange_in_place;
-  std::copy(ctas.roles.begin(), ctas.roles.end(), d.ctas);
-  d.dtype = p.dtype;
-  d.op = p.op;
-  d.pair_limit = p.pair_limit;
-  d.descriptor = p.descriptor;
-  d.timeout_ns = p.timeout_ns;
-  d.scalar = p.scalar;
-  d.in = p.in;
-  d.out = p.out;
-  d.geometry = p.geometry;
-  d.map = p.map;
-  d.own = p.own;
-  d.share_bytes = p.share_bytes;
-  d.part_bytes = p.part_bytes;
-  d.controls = p.controls;
-  d.replica = p.replica;
-  d.view = p.view;
-  d.listed = p.listed;
-  for (uint32_t r = 0; r < p.nranks; ++r) {
-    d.peers[r] = p.peers[r];
-    d.send_signature[r] = p.send_signature[r];
-    d.receive_signature[r] = p.receive_signature[r];
-    for (uint32_t step = 0; step < 2; ++step) {
-      d.send[step][r] = p.send[step][r];
-      d.receive[step][r] = p.receive[step][r];
-    }
-  }
-  return d;
-}
-
-using DevicePairParams = snac::InlinePairParamsOf<kDeviceRanks>;
-
-DevicePairParams device_pair_params(const PairLaunch& call, uint32_t ctas) {
-  const snac::PairParams& p = call.params;
-  DevicePairParams d;
-  d.nranks = p.nranks;
-  d.rank = p.rank;
-  d.slots = p.slots;
-  d.ctas = ctas;
-  d.slot_bytes = p.slot_bytes;
-  d.packet_bytes = p.packet_bytes;
-  d.timeout_ns = p.timeout_ns;
-  d.map = p.map;
-  d.controls = p.controls;
-  for (uint32_t r = 0; r < p.nranks; ++r) {
-    d.peers[r] = p.peers[r];
-    d.sends[r] = p.sends[r];
-    d.receives[r] = p.receives[r];
-  }
-  std::copy(call.messages.begin(), call.messages.end(), d.list);
-  return d;
-}
 
 class CudaBackend : public Backend {
  public:
@@ -167,7 +108,7 @@ class CudaBackend : public Backend {
 
   Status make_programs(const std::vector<ProgramNeed>& needs) override {
     PURLIN_RETURN_IF_ERROR(order_->synchronize());
-    return make_all(needs, &programs_, switch_programs_ ? &*switch_programs_ : nullptr);
+    return make_all(programs_.fitting(needs), &programs_, switch_programs_ ? &*switch_programs_ : nullptr);
   }
 
   // Those of the switch are made with its own Atom, which is there when one of them is asked for.
@@ -178,6 +119,23 @@ class CudaBackend : public Backend {
       (need.kernel == ProtocolKernel::kSwitch ? switched : plain).push_back(need);
     PURLIN_RETURN_IF_ERROR(programs->make(plain));
     return switched.empty() ? Status() : switch_programs->make(switched);
+  }
+
+  Result<MappedWindow> map_window(void* buffer, uint64_t bytes) override {
+    return map_cuda_window(device_, buffer, bytes, rendezvous_);
+  }
+  Status write_window(uint32_t number, std::span<const snac::WindowBuffer> buffers) override {
+    std::vector<uint64_t> words = {buffers.empty() ? 0 : number, 0};
+    for (const snac::WindowBuffer& one : buffers) words.insert(words.end(), {one.base, one.bytes});
+    snac::u8* const own = wire_.block(rendezvous_.rank());
+    auto address = reinterpret_cast<cu::DevicePtr>(
+        snac::window_line(own, map_, static_cast<snac::u32>(rendezvous_.size()), number));
+    const std::lock_guard lock(words_mutex_);
+    for (const uint64_t word : words) {
+      PURLIN_RETURN_IF_ERROR(words_.write(address, word));
+      address += sizeof word;
+    }
+    return words_.flush();
   }
 
   // What lies in a rank's block: the switch's staging is memory of its own.
@@ -367,10 +325,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
       if (!own) return own.status();
       switched.emplace(*std::move(own));
     }
-    // Calls do without a universal program that does not fit; another that does not is an error.
-    std::vector<ProgramNeed> wanted;
-    for (const ProgramNeed& need : programs)
-      if (!need.constants.universal || made->fits(need)) wanted.push_back(need);
+    std::vector<ProgramNeed> wanted = made->fitting(programs);
     for (const ProgramNeed& need : made->deferred())
       if (need.constants.nranks == options.wire.nranks) wanted.push_back(need);
     PURLIN_RETURN_IF_ERROR(CudaBackend::make_all(wanted, &*made, switched ? &*switched : nullptr));

@@ -124,9 +124,14 @@ const LoadedProgram* CudaPrograms::serve(const ProgramNeed& asked, Moment moment
   return any;
 }
 
-bool CudaPrograms::fits(const ProgramNeed& need) const {
-  return shape_of(need).shared_bytes + static_shared_bytes(need.constants) <=
-         device_->facts().shared_bytes_per_block;
+std::vector<ProgramNeed> CudaPrograms::fitting(const std::vector<ProgramNeed>& needs) const {
+  std::vector<ProgramNeed> fit;
+  for (const ProgramNeed& need : needs)
+    if (!need.constants.universal ||
+        shape_of(need).shared_bytes + static_shared_bytes(need.constants) <=
+            device_->facts().shared_bytes_per_block)
+      fit.push_back(need);
+  return fit;
 }
 
 std::vector<ProgramNeed> CudaPrograms::deferred() const {

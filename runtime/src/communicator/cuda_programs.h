@@ -57,8 +57,9 @@ class CudaPrograms {
   // and may be loaded now, or the universal one, whose own is then made in the background. nullptr:
   // neither, the caller must make() its own.
   const LoadedProgram* serve(const ProgramNeed& need, Moment moment);
-  // Whether the device has the shared memory for it: a universal program needs a little more than its own.
-  bool fits(const ProgramNeed& need) const;
+  // Those of `needs` that make() is to be asked for: all but universal programs for which the device has not
+  // the shared memory, of which they need a little more. Calls do without those.
+  std::vector<ProgramNeed> fitting(const std::vector<ProgramNeed>& needs) const;
   // What calls of this device and Atom were served with universal programs for: to be made at the next
   // creation.
   std::vector<ProgramNeed> deferred() const;

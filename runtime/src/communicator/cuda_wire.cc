@@ -10,6 +10,7 @@
 #include "device/connections.h"
 #include "device/peer_link.h"
 #include "memory/peer_check.h"
+#include "rendezvous/records.h"
 
 namespace purlin {
 
@@ -21,23 +22,6 @@ struct CudaWire::Seat {
 };
 
 namespace {
-
-// Every rank's record, in rank order. Records are of one program's make and trivially copyable.
-template <class T>
-Result<std::vector<T>> all_gather(const T& mine, Rendezvous& rendezvous) {
-  auto blobs = rendezvous.all_gather_blob(std::as_bytes(std::span(&mine, 1)));
-  if (!blobs) return blobs.status();
-  std::vector<T> all(blobs->size());
-  for (size_t r = 0; r < all.size(); ++r) {
-    if ((*blobs)[r].size() != sizeof(T))
-      return Status(PURLIN_MISMATCH,
-                    fmt::format("rank {} sent {} bytes about its GPU memory, this rank expects {}: "
-                                "all ranks must use the same version of Purlin",
-                                r, (*blobs)[r].size(), sizeof(T)));
-    std::memcpy(&all[r], (*blobs)[r].data(), sizeof(T));
-  }
-  return all;
-}
 
 // Ranks of different processes on one GPU take turns of milliseconds: for trying things out.
 bool turns_allowed() {
@@ -83,7 +67,7 @@ Result<CudaWire> CudaWire::create(std::shared_ptr<const CudaDevice> device, cons
   mine.mapped_bytes = wire.own_.mapped_bytes();
   mine.memory = &wire.own_;
   fmt::format_to_n(mine.device, sizeof mine.device - 1, "{}", device->describe());
-  auto seats = all_gather(mine, rendezvous);
+  auto seats = gather_records(mine, "its GPU memory", rendezvous);
   if (!seats) return seats.status();
 
   PURLIN_RETURN_IF_ERROR(wire.map_peers(*seats, rendezvous));
@@ -175,7 +159,7 @@ Status CudaWire::agree_on_packets(const std::vector<Seat>& seats, Rendezvous& re
     else if (!carries_wide_packets(*link)) carries = 0;
   }
   PURLIN_RETURN_IF_ERROR(rendezvous.agree(status));
-  auto all = all_gather(carries, rendezvous);
+  auto all = gather_records(carries, "its GPU memory", rendezvous);
   if (!all) return all.status();
   packets_ = std::all_of(all->begin(), all->end(), [](uint32_t one) { return one != 0; });
   return {};

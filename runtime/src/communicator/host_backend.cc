@@ -7,9 +7,11 @@
 #include "communicator/cores.h"
 #include "communicator/direct_reading.h"
 #include "communicator/shared_table.h"
+#include "rendezvous/records.h"
 #include "snac/host_direct.h"
 #include "snac/host_pairs.h"
 #include "snac/host_run.h"
+#include "snac/window.h"
 
 namespace purlin {
 namespace {
@@ -68,6 +70,29 @@ class HostBackend : public Backend {
                                                             : snac::run_throughput(call)));
     if (!finished) return Status(PURLIN_BROKEN, "stopped");
     ++epoch_;
+    return {};
+  }
+
+  // Threads of one process reach each other's memory as it is.
+  Result<MappedWindow> map_window(void* buffer, uint64_t bytes) override {
+    auto all = gather_records(snac::WindowBuffer{reinterpret_cast<uint64_t>(buffer), bytes},
+                              "registered buffers", rendezvous_);
+    if (!all) return all.status();
+    MappedWindow window;
+    for (int r = 0; r < rendezvous_.size(); ++r) {
+      const bool here = rendezvous_.same_process(r);
+      window.buffers.push_back(here ? (*all)[static_cast<size_t>(r)] : snac::WindowBuffer{});
+      if (!here && window.why_not.empty())
+        window.why_not = fmt::format("rank {} is another process than rank {}", r, rendezvous_.rank());
+    }
+    return window;
+  }
+  Status write_window(uint32_t number, std::span<const snac::WindowBuffer> buffers) override {
+    const auto rank = static_cast<size_t>(rendezvous_.rank());
+    uint64_t* line = snac::window_line(peers_[rank], map_,
+                                       static_cast<snac::u32>(rendezvous_.size()), number);
+    std::copy(buffers.begin(), buffers.end(), snac::buffers_of(line));
+    *line = buffers.empty() ? 0 : number;
     return {};
   }
 

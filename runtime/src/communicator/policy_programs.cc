@@ -112,6 +112,14 @@ std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
   return listing.list();
 }
 
+std::vector<ProgramNeed> window_programs_of(std::vector<ProgramNeed> programs) {
+  std::erase_if(programs, [](const ProgramNeed& need) {
+    return need.kernel != ProtocolKernel::kThroughput;
+  });
+  for (ProgramNeed& need : programs) need.constants.form.windows = true;
+  return programs;
+}
+
 unsigned most_ctas(const policy::ChoiceTable& choices) {
   unsigned most = 1;
   for (int c = 0; c < PURLIN_COLLECTIVE_COUNT; ++c) {

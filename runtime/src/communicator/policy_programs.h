@@ -17,6 +17,9 @@ std::vector<ProgramNeed> programs_of(const policy::Policy& policy,
                                      const purlin_atom_limits& limits, int nranks,
                                      const purlin_atom_limits* switch_limits = nullptr);
 
+// Of these programs those of the throughput protocol, for calls whose ranks may offer registered buffers.
+std::vector<ProgramNeed> window_programs_of(std::vector<ProgramNeed> programs);
+
 // The most CTAs that a throughput launch of these choices wants.
 unsigned most_ctas(const policy::ChoiceTable& choices);
 

@@ -5,6 +5,7 @@
 
 #include "communicator/communicator.h"
 #include "communicator/cuda_grid.h"
+#include "communicator/policy_programs.h"
 
 namespace purlin {
 namespace {
@@ -19,18 +20,39 @@ purlin_call with_buffers(const purlin_call& call) {
 
 }  // namespace
 
-Result<std::unique_ptr<RegisteredBuffer>> Communicator::register_buffer(void* buffer, uint64_t bytes) {
+Result<uint32_t> Communicator::register_buffer(void* buffer, uint64_t bytes) {
+  const std::lock_guard lock(call_mutex_);
+  PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  Status given;
   if (buffer == nullptr || bytes == 0)
-    return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("buffer is {} and bytes is {}; register memory that is there",
-                              buffer, bytes));
-  std::optional<BufferOffer> offer;
-  if (device_ != nullptr) {
-    auto made = BufferOffer::make(device_, buffer, bytes);
-    if (!made) return made.status();
-    offer = std::move(*made);
-  }
-  return std::make_unique<RegisteredBuffer>(identity(), std::move(offer));
+    given = Status(PURLIN_INVALID_ARGUMENT,
+                   fmt::format("buffer is {} and bytes is {}; register memory that is there", buffer,
+                               bytes));
+  PURLIN_RETURN_IF_ERROR(rendezvous_->agree(given));
+  const bool first = !windows_.used();
+  const auto number = windows_.open(buffer, bytes, name_, *backend_, *rendezvous_);
+  if (!number) return number.status();
+  if (first && windows_.used()) PURLIN_RETURN_IF_ERROR(make_window_programs());
+  wire_.windows = windows_.used();
+  repeated_.forget();
+  PURLIN_RETURN_IF_ERROR(rendezvous_->park());
+  return *number;
+}
+
+Status Communicator::deregister_buffer(uint32_t number) {
+  const std::lock_guard lock(call_mutex_);
+  backend_->drain();
+  return windows_.close(number, *backend_);
+}
+
+// Those of the policy, for calls that may use windows. Loading may wait for the device, and so for
+// kernels that wait for peers: no rank runs any then.
+Status Communicator::make_window_programs() {
+  if (device_ == nullptr) return {};
+  backend_->drain();
+  PURLIN_RETURN_IF_ERROR(rendezvous_->barrier());
+  return rendezvous_->agree(backend_->make_programs(
+      window_programs_of(programs_of(policy_.policy, *choices_, *wire_.limits, size()))));
 }
 
 Status Communicator::prepare_programs(std::span<const purlin_call> calls) {

@@ -249,6 +249,8 @@ Status prepare_launch(const CallFacts& facts, const policy::Choice& choice, cons
   launch->direct = launch->chunks && wire.direct && choice.zero_copy.value &&
                    snac::can_read_direct(launch->form) &&
                    facts.total_bytes / p.nranks >= kLeastDirect && facts.total_bytes <= kMostDirect;
+  launch->form.windows =
+      launch->chunks && !launch->direct && wire.windows && choice.zero_copy.value;
   return {};
 }
 

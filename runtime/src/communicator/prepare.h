@@ -25,6 +25,7 @@ struct WireFacts {
   bool packets = true;         // 16-byte packets arrive whole between all ranks
   uint32_t least_chunks = 1;   // of a pair, so that short calls occupy many CTAs; the same on all ranks
   bool direct = false;         // host ranks may read each other's memory; the same on all ranks
+  bool windows = false;        // ranks may offer registered buffers in place; the same on all ranks
   bool kernels_read_counts = false;  // counts_on_device means it: the host cannot read them
   uint64_t pair_limit = 0;     // all_to_all_v: pairs of at most so many bytes use packets
   uint64_t message_limit = 0;  // the same for messages between two ranks

@@ -86,6 +86,12 @@ Status status_of(const StopRecord& record, const std::string& where, const Descr
                     fmt::format("{}{} cannot read the input of {} where it lies: {}, {}; if that buffer "
                                 "is sound, set zero_copy: off in the policy", where, rank, peer,
                                 std::strerror(static_cast<int>(record.found_bytes)), position(record)));
+    case StopKind::kNoWindow:
+      return Status(PURLIN_INVALID_USAGE,
+                    fmt::format("{}{} was to read from registration {} of {} and has it no more, {}; "
+                                "deregister a buffer on all ranks between the same two calls, and replay "
+                                "no graph that holds it afterwards", where, rank, record.found_bytes, peer,
+                                position(record)));
     case StopKind::kTold:
     case StopKind::kNone:
       break;

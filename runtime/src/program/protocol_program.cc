@@ -20,6 +20,7 @@ snac::Form form_in_code(ProtocolKernel kernel, const snac::Form& form) {
   code.reduces = form.reduces;
   if (kernel == ProtocolKernel::kSwitch) return code;  // the switch takes every rank's
   code.listed = form.listed;
+  code.windows = form.windows && kernel == ProtocolKernel::kThroughput;
   if (form.reduces) code.sources = form.sources;
   const bool chunks = kernel == ProtocolKernel::kThroughput;
   for (int step = 0; step < 2; ++step)
@@ -120,7 +121,9 @@ const char* kernel_name(ProtocolKernel kernel) {
 uint32_t static_shared_bytes(const ProtocolConstants& constants) {
   constexpr uint32_t kAlignment = 128;  // of the dynamic memory behind it
   constexpr uint32_t kFlows = kDeviceRanks * static_cast<uint32_t>(sizeof(snac::ListedFlow));
-  const uint32_t bytes = (constants.universal ? 16u : 0u) + (constants.form.listed ? kFlows : 0u);
+  constexpr uint32_t kPlaces = 2 * kDeviceRanks * 8;
+  const uint32_t bytes = (constants.universal ? 16u : 0u) + (constants.form.listed ? kFlows : 0u) +
+                         (constants.form.windows ? kPlaces : 0u);
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 

@@ -43,7 +43,7 @@ ProtocolConstants universal_of(const ProtocolConstants& constants);
 ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstants& constants);
 
 // Shared memory of the kernel's own, at most: what a universal program reduces, the flows of a V form whose
-// counts it reads.
+// counts it reads, the places that peers offer.
 uint32_t static_shared_bytes(const ProtocolConstants& constants);
 // Dynamic shared memory of a launch of the throughput kernel; the latency kernel takes none.
 uint32_t dynamic_shared_bytes(const purlin_atom_limits& limits, const ProtocolConstants& constants);

@@ -1,0 +1,175 @@
+// Registered buffers: calls on them, on parts of them, and beside them, on some ranks or all.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "level.h"
+#include "ranks.h"
+#include "reference/element.h"
+#include "sweep_case.h"
+
+using namespace purlin::test;
+namespace reference = purlin::reference;
+
+namespace {
+
+// Copies stay off process_vm_readv by their size: what is tried here are windows.
+const char* const kPushed =
+    "version: 1\nstaging: {latency_bytes: 64KiB, throughput_bytes: 64KiB}\ncrossover: 1KiB\n"
+    "tuning: {default: {chunk: 1KiB, direction: push}}\n";
+
+bool has(int status, std::string* wrong) {
+  if (status != PURLIN_OK && wrong->empty()) *wrong = purlin_last_error();
+  return status == PURLIN_OK;
+}
+
+// Runs `c` on every rank; bit 2r + i of `registered`: rank r registers its buffer i (0 send, 1
+// recv) and another one otherwise.
+void run_registered(const Ranks& ranks, Case c, uint64_t registered, std::mt19937_64& random) {
+  c.seed = random();
+  const std::vector<Bytes> in = inputs_of(c);
+  std::vector<std::string> said(static_cast<size_t>(c.n));
+  ranks.each([&](int r) {
+    const purlin_comm_t comm = ranks.comm(r);
+    said[static_cast<size_t>(r)] =
+        run_rank(c, r, in, [&](const purlin_call& call, auto memory) -> std::string {
+          std::string wrong;
+          std::vector<unsigned char> other(64);
+          purlin_registration_t made[2] = {};
+          for (size_t i = 0; i < 2; ++i) {
+            const bool own = (registered >> (2 * r + static_cast<int>(i)) & 1) != 0;
+            const std::span<unsigned char> bytes = own ? memory[i] : std::span(other);
+            has(purlin_comm_register(comm, bytes.data(), bytes.size(), &made[i]), &wrong);
+          }
+          has(purlin_run(&call, comm, nullptr), &wrong);
+          for (purlin_registration_t one : made) has(purlin_comm_deregister(comm, one), &wrong);
+          return wrong;
+        });
+  });
+  for (int r = 0; r < c.n; ++r) {
+    CAPTURE(registered);
+    REQUIRE_MESSAGE(said[static_cast<size_t>(r)] == "",
+                    "rank " << r << " in " << describe(c) << ": " << said[static_cast<size_t>(r)]);
+  }
+  count_cases(1);
+}
+
+}  // namespace
+
+TEST_CASE("calls on registered buffers, all or some, in place or not, are exact") {
+  std::mt19937_64 random(seed() * 31 + 5);
+  const int collectives[] = {PURLIN_ALL_GATHER, PURLIN_REDUCE_SCATTER, PURLIN_ALL_REDUCE,
+                             PURLIN_ALL_TO_ALL, PURLIN_BROADCAST,      PURLIN_REDUCE,
+                             PURLIN_SCATTER,    PURLIN_GATHER};
+  for (const char* policy : {kSmallStaging, kPushed}) {
+    for (int n : {2, 3, 4, 8}) {
+      const Ranks ranks(n, policy);
+      REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+      for (int collective : collectives) {
+        for (bool in_place : {false, true}) {
+          for (uint64_t registered : {~uint64_t{0}, random()}) {
+            const int dtype = static_cast<int>(random() % PURLIN_DTYPE_COUNT);
+            const int op = reduces(collective) ? static_cast<int>(random() % PURLIN_PREMUL_SUM) : 0;
+            const uint64_t count = random() % 3 == 0 ? random() % 100 : 1000 + random() % 20'000;
+            run_registered(ranks,
+                           Case{collective, n, dtype, op, PURLIN_PATH_AUTO, count, random() % 16,
+                                in_place, static_cast<int>(random() % static_cast<uint64_t>(n)), 0},
+                           registered, random);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "an input may be overwritten as soon as its call is over, and not be read before it begins") {
+  const int n = 3;
+  const Ranks ranks(n, kSmallStaging);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  const uint32_t rounds = is_full() ? 2000 : 200;
+  const uint64_t count = 10'000;
+  std::vector<std::string> said(n);
+  std::vector<uint64_t> wrong_values(n, 0);
+  ranks.each([&](int r) {
+    const purlin_comm_t comm = ranks.comm(r);
+    std::string& wrong = said[static_cast<size_t>(r)];
+    // Input, in front of output: one registration holds both.
+    std::vector<uint32_t> buffer(2 * count);
+    purlin_registration_t made = nullptr;
+    if (!has(purlin_comm_register(comm, buffer.data(), buffer.size() * 4, &made), &wrong)) return;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      std::fill_n(buffer.begin(), count, round);
+      const bool apart = round % 2 == 0;
+      uint32_t* out = buffer.data() + (apart ? count : 0);
+      has(purlin_all_reduce(buffer.data(), out, count, PURLIN_U32, PURLIN_SUM, comm, nullptr),
+          &wrong);
+      for (uint64_t i = 0; i < count; ++i)
+        wrong_values[static_cast<size_t>(r)] += out[i] != round * n;
+      std::fill(buffer.begin(), buffer.end(), ~0u);  // peers must have read all they need
+    }
+    has(purlin_comm_deregister(comm, made), &wrong);
+  });
+  for (size_t r = 0; r < n; ++r) {
+    CHECK(said[r] == "");
+    CHECK(wrong_values[r] == 0);
+  }
+}
+
+TEST_CASE("messages of different sizes between pairs, from registered buffers") {
+  const int n = 3;
+  const Ranks ranks(n, kSmallStaging);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  std::mt19937_64 random(seed() * 31 + 6);
+  for (int trial = 0; trial < 20; ++trial) {
+    uint64_t counts[3][3];
+    for (auto& row : counts)
+      for (uint64_t& one : row) one = random() % 4 == 0 ? random() % 40 : random() % 9000;
+    std::vector<std::string> said(n);
+    ranks.each([&](int rank) {
+      const auto r = static_cast<size_t>(rank);
+      const purlin_comm_t comm = ranks.comm(rank);
+      uint64_t send_counts[3], recv_counts[3], sent = 0, received = 0;
+      for (size_t p = 0; p < 3; ++p) {
+        sent += send_counts[p] = counts[r][p];
+        received += recv_counts[p] = counts[p][r];
+      }
+      std::vector<unsigned char> send(sent + 1), recv(received + 1);
+      uint64_t at = 0;
+      for (size_t p = 0; p < 3; ++p)
+        for (uint64_t i = 0; i < send_counts[p]; ++i)
+          send[at++] = static_cast<unsigned char>(r * 100 + p * 30 + i);
+      purlin_registration_t made = nullptr;
+      has(purlin_comm_register(comm, send.data(), send.size(), &made), &said[r]);
+      has(purlin_all_to_all_v(send.data(), send_counts, nullptr, recv.data(), recv_counts, nullptr,
+                              PURLIN_U8, comm, nullptr),
+          &said[r]);
+      std::fill(send.begin(), send.end(), 0xdd);
+      has(purlin_comm_deregister(comm, made), &said[r]);
+      at = 0;
+      for (size_t p = 0; p < 3; ++p)
+        for (uint64_t i = 0; i < recv_counts[p]; ++i)
+          if (recv[at++] != static_cast<unsigned char>(p * 100 + r * 30 + i))
+            said[r] = "wrong byte";
+    });
+    for (const std::string& one : said) REQUIRE(one == "");
+    count_cases(1);
+  }
+}
+
+TEST_CASE("registering nothing is refused on every rank, and nothing is left open") {
+  const Ranks ranks(2);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  std::vector<unsigned char> buffer(100);
+  int status[2];
+  ranks.each([&](int r) {
+    purlin_registration_t made = nullptr;
+    status[r] = purlin_comm_register(ranks.comm(r), r == 0 ? nullptr : buffer.data(), 100, &made);
+  });
+  CHECK(status[0] == PURLIN_INVALID_ARGUMENT);
+  CHECK(status[1] == PURLIN_INVALID_ARGUMENT);
+}
