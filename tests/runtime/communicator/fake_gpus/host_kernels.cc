@@ -1,0 +1,117 @@
+#include "host_kernels.h"
+
+#include "snac/flow.h"
+#include "snac/host_run.h"
+#include "snac/naive_atom.h"
+
+namespace purlin::test {
+namespace {
+
+snac::CallParams host_params(const DeviceParams& d) {
+  snac::CallParams p;
+  p.nranks = d.nranks;
+  p.rank = d.rank;
+  p.scaled = d.scaled;
+  p.exchange_in_place = d.exchange_in_place;
+  std::copy(std::begin(d.ctas), std::end(d.ctas), p.ctas);
+  p.pair_limit = d.pair_limit;
+  p.descriptor = d.descriptor;
+  p.timeout_ns = d.timeout_ns;
+  std::copy(std::begin(d.place), std::end(d.place), p.place);
+  p.in = d.in;
+  p.out = d.out;
+  p.geometry = d.geometry;
+  p.map = d.map;
+  p.own = d.own;
+  p.share_bytes = d.share_bytes;
+  p.part_bytes = d.part_bytes;
+  p.controls = d.controls;
+  for (uint32_t r = 0; r < d.nranks; ++r) {
+    p.peers[r] = d.peers[r];
+    p.send_signature[r] = d.send_signature[r];
+    p.receive_signature[r] = d.receive_signature[r];
+    for (uint32_t step = 0; step < 2; ++step) {
+      p.send[step][r] = d.send[step][r];
+      p.receive[step][r] = d.receive[step][r];
+    }
+  }
+  return p;
+}
+
+// As the throughput kernel does it, with windows.
+void carry_out(const DeviceParams& d) {
+  const snac::CallParams p = host_params(d);
+  const auto collective = static_cast<snac::Collective>(snac::described_collective(p.descriptor));
+  snac::Form form = snac::form_of(snac::transformation_of(collective), p.nranks, p.geometry);
+  form.windows = true;
+  purlin_constants constants{};
+  constants.struct_size = sizeof constants;
+  constants.nranks = p.nranks;
+  constants.dtype = PURLIN_U8;
+  snac::HostCall call;
+  call.form = &form;
+  call.params = &p;
+  call.atom = &naive_atom();
+  call.constants = &constants;
+  call.patience = {50, 20};
+  call.epoch = *snac::epoch_word(d, 0) + 1;
+  static_cast<void>(snac::run_throughput(call));  // a stop is in the record
+  for (uint32_t word = 0; word < d.epoch_words; ++word) *snac::epoch_word(d, word) = call.epoch;
+}
+
+}  // namespace
+
+HostKernels::HostKernels(FakeControl& control, int nranks) : control_(control) {
+  for (int r = 0; r < nranks; ++r) {
+    ranks_.push_back(std::make_unique<Rank>());
+    Rank& rank = *ranks_.back();
+    rank.worker = std::thread([this, &rank] { work(rank); });
+  }
+  control_.on_launch([this](const FakeLaunch&, void** parameters) {
+    const auto& params = *static_cast<const DeviceParams*>(parameters[0]);
+    const std::lock_guard lock(mutex_);
+    Rank& rank = *ranks_[params.rank];
+    rank.queue.push_back(params);
+    rank.last = params;
+    changed_.notify_all();
+  });
+}
+
+HostKernels::~HostKernels() {
+  control_.on_launch({});
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+    changed_.notify_all();
+  }
+  for (const auto& rank : ranks_) rank->worker.join();
+}
+
+void HostKernels::synchronize(int rank) {
+  std::unique_lock lock(mutex_);
+  Rank& one = *ranks_[static_cast<size_t>(rank)];
+  changed_.wait(lock, [&] { return one.queue.empty() && !one.busy; });
+}
+
+DeviceParams HostKernels::last(int rank) {
+  const std::lock_guard lock(mutex_);
+  return ranks_[static_cast<size_t>(rank)]->last;
+}
+
+void HostKernels::work(Rank& rank) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return ending_ || !rank.queue.empty(); });
+    if (rank.queue.empty()) return;
+    const DeviceParams params = rank.queue.front();
+    rank.queue.pop_front();
+    rank.busy = true;
+    lock.unlock();
+    carry_out(params);
+    lock.lock();
+    rank.busy = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace purlin::test
