@@ -79,6 +79,43 @@ TEST_CASE("a window is null, with a reason, where memory cannot be shared") {
         kInvalidArgument);
 }
 
+TEST_CASE("calls on memory of ncclMemAlloc in windows, in place and not, are right") {
+  constexpr int kRanks = 3;
+  constexpr size_t kCount = 30'000;
+  Ranks ranks(kRanks);
+  int* buffers[kRanks] = {};
+  WindowHandle windows[kRanks] = {};
+  for (int*& buffer : buffers) {
+    void* memory = nullptr;
+    REQUIRE(lib().MemAlloc(&memory, 2 * kCount * sizeof(int)) == kSuccess);
+    buffer = static_cast<int*>(memory);
+  }
+  const Result registered = ranks.group([&](int r) {
+    return lib().CommWindowRegister(ranks[r], buffers[r], 2 * kCount * sizeof(int), &windows[r], 1);
+  });
+  CHECK_MESSAGE(registered == kSuccess, last_text());
+  for (int round = 0; round < 4; ++round) {
+    int* outputs[kRanks];
+    for (int r = 0; r < kRanks; ++r) {
+      outputs[r] = buffers[r] + (round % 2 == 0 ? 0 : kCount);
+      for (size_t i = 0; i < kCount; ++i) buffers[r][i] = r * 1000 + round + static_cast<int>(i);
+    }
+    const Result ran = ranks.group([&](int r) {
+      return lib().AllReduce(buffers[r], outputs[r], kCount, 2, kSum, ranks[r], nullptr);
+    });
+    CHECK_MESSAGE(ran == kSuccess, last_text());
+    size_t wrong = 0;
+    for (const int* output : outputs)
+      for (size_t i = 0; i < kCount; ++i)
+        wrong += output[i] != 3000 + kRanks * (round + static_cast<int>(i));
+    CHECK(wrong == 0);
+  }
+  for (int r = 0; r < kRanks; ++r) {
+    CHECK(lib().CommWindowDeregister(ranks[r], windows[r]) == kSuccess);
+    CHECK(lib().MemFree(buffers[r]) == kSuccess);
+  }
+}
+
 TEST_CASE("what is not offered says so; without a communicator that is the fault") {
   Ranks ranks(1);
   char room[256] = {};

@@ -256,7 +256,8 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
                    snac::packet_capacity((*launches)[0].params.map, (*launches)[0].transformation),
                    (*launches)[0].params.map.staging_bytes)});
   answer["notes"] = choice->notes;
-  if (!reading.empty()) answer["notes"].push_back(reading);
+  for (const std::string& note : {reading, note_on_windows(comm, (*launches)[0])})
+    if (!note.empty()) answer["notes"].push_back(note);
   for (const std::string& note : notes_on_meeting(comm)) answer["notes"].push_back(note);
   return answer;
 }

@@ -31,4 +31,18 @@ std::string note_on_reading(const Communicator* comm, std::vector<Launch>* launc
   return "input is staged rather than read where it lies: " + obstacle;
 }
 
+std::string note_on_windows(const Communicator* comm, const Launch& launch) {
+  if (!launch.chunks || launch.direct) return "";
+  const auto& setting = launch.choice->zero_copy;
+  if (!setting.value)
+    return fmt::format("registered buffers are staged like others: zero_copy off, said by {}",
+                       setting.origin.text());
+  const std::string rule =
+      "input, and output that is passed on, is read in place where it lies in a registered buffer that all "
+      "peers have mapped, and staged elsewhere";
+  if (comm == nullptr) return rule;
+  return fmt::format("{}; open registrations: {}, of which all peers have mapped {} of this rank", rule,
+                     comm->windows().count(), comm->windows().reachable_count());
+}
+
 }  // namespace purlin

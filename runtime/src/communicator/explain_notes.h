@@ -17,4 +17,7 @@ std::vector<std::string> notes_on_meeting(const Communicator* comm);
 // prepared as if they may, and is changed if those of `comm` do not.
 std::string note_on_reading(const Communicator* comm, std::vector<Launch>* launches);
 
+// On registered buffers, for calls in chunks; "" for others. `comm` may be null.
+std::string note_on_windows(const Communicator* comm, const Launch& launch);
+
 }  // namespace purlin

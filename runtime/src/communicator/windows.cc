@@ -94,6 +94,8 @@ Result<uint32_t> Windows::open(void* buffer, uint64_t bytes, const std::string& 
   own.bytes = std::min(bytes, snac::kMostWindowBytes);
   own.reachable = (shared >> rendezvous.rank() & 1) != 0;
   own.memory = std::move(mapped->memory);
+  ++count_;
+  if (own.reachable) ++reachable_count_;
   return number;
 }
 
@@ -105,13 +107,10 @@ Status Windows::close(uint32_t number, Backend& backend) {
   // Nothing of it is kept that a launch could still be given, whether or not the line can be
   // written.
   const Status written = backend.write_window(number, {});
+  --count_;
+  if (found->second.reachable) --reachable_count_;
   open_.erase(found);
   return written;
-}
-
-size_t Windows::reachable_count() const {
-  return static_cast<size_t>(std::count_if(open_.begin(), open_.end(),
-                                           [](const auto& one) { return one.second.reachable; }));
 }
 
 uint64_t Windows::place_of(const void* address, uint64_t bytes) const {

@@ -1,6 +1,7 @@
 // The buffers that a rank registered with a communicator, and where in them a call's bytes lie.
 #pragma once
 
+#include <atomic>
 #include <map>
 
 #include "communicator/backend.h"
@@ -22,9 +23,9 @@ class Windows {
 
   // Whether any rank's buffer could be shared so far: the same on every rank, and it stays so.
   bool used() const { return used_; }
-  // Of the open windows, and of those own buffers that all peers have mapped.
-  size_t count() const { return open_.size(); }
-  size_t reachable_count() const;
+  // Of the windows that are open, and of those whose own buffer all peers have mapped. From any thread.
+  unsigned count() const { return count_; }
+  unsigned reachable_count() const { return reachable_count_; }
 
   // Sets the launch's places: 0 for what does not lie in a window of own that all peers have
   // mapped.
@@ -42,6 +43,7 @@ class Windows {
 
   std::map<uint32_t, Window> open_;
   uint32_t last_ = 0;
+  std::atomic<unsigned> count_ = 0, reachable_count_ = 0;
   bool used_ = false;
   bool told_ = false;
 };

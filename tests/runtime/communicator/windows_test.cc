@@ -173,3 +173,100 @@ TEST_CASE("registering nothing is refused on every rank, and nothing is left ope
   CHECK(status[0] == PURLIN_INVALID_ARGUMENT);
   CHECK(status[1] == PURLIN_INVALID_ARGUMENT);
 }
+
+TEST_CASE("so many buffers can be registered at a time, and calls name the right one of them") {
+  const int n = 2;
+  constexpr size_t kMost = 256;
+  const uint64_t count = 2000;
+  const Ranks ranks(n, kSmallStaging);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  std::vector<std::string> said(n);
+  std::vector<int> refused(n, PURLIN_OK);
+  ranks.each([&](int rank) {
+    const auto r = static_cast<size_t>(rank);
+    const purlin_comm_t comm = ranks.comm(rank);
+    std::vector<std::vector<uint32_t>> buffers(kMost + 1, std::vector<uint32_t>(count));
+    std::vector<purlin_registration_t> made(kMost + 1, nullptr);
+    const auto enroll = [&](size_t i) {
+      return purlin_comm_register(comm, buffers[i].data(), count * 4, &made[i]);
+    };
+    const auto reduce = [&](size_t i) {
+      for (uint64_t k = 0; k < count; ++k) buffers[i][k] = static_cast<uint32_t>(r * 100 + i + k);
+      has(purlin_all_reduce(buffers[i].data(), buffers[i].data(), count, PURLIN_U32, PURLIN_SUM, comm,
+                            nullptr), &said[r]);
+      for (uint64_t k = 0; k < count; ++k)
+        if (buffers[i][k] != 100 + 2 * (i + k)) said[r] = "a wrong sum";
+    };
+    for (size_t i = 0; i < kMost; ++i) has(enroll(i), &said[r]);
+    refused[r] = enroll(kMost);
+    for (size_t i = 0; i < kMost; i += 37) reduce(i);
+    has(purlin_comm_deregister(comm, made[5]), &said[r]);
+    reduce(5);
+    has(enroll(kMost), &said[r]);
+    reduce(kMost);
+    made[5] = nullptr;
+    for (purlin_registration_t one : made)
+      if (one != nullptr) has(purlin_comm_deregister(comm, one), &said[r]);
+  });
+  for (size_t r = 0; r < n; ++r) {
+    CHECK(said[r] == "");
+    CHECK(refused[r] == PURLIN_UNSUPPORTED);
+  }
+}
+
+TEST_CASE("a rank that waits for its peers' exits can be aborted, and says whom it waited for") {
+  const Ranks ranks(2, kSmallStaging);
+  REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+  const uint64_t count = 5000;
+  std::vector<uint32_t> buffers[2] = {std::vector<uint32_t>(2 * count), std::vector<uint32_t>(2 * count)};
+  int status[2] = {};
+  std::string text[2];
+  ranks.each([&](int r) {
+    purlin_registration_t made = nullptr;
+    status[r] = purlin_comm_register(ranks.comm(r), buffers[r].data(), 8 * count, &made);
+  });
+  CHECK(status[0] == PURLIN_OK);
+  // Broadcast from rank 0 alone: it has nothing to take, and its peer never comes.
+  ranks.each([&](int r) {
+    if (r == 0) {
+      status[0] = purlin_scatter(buffers[0].data(), buffers[0].data(), count, PURLIN_U32, 0,
+                                 ranks.comm(0), nullptr);
+      text[0] = purlin_last_error();
+    } else {
+      purlin_comm_abort(ranks.comm(1));
+    }
+  });
+  CHECK(status[0] == PURLIN_ABORTED);
+  CHECK_MESSAGE(text[0].find("rank 1") != std::string::npos, text[0]);
+}
+
+TEST_CASE("explain says what is read in place, and how many buffers are registered") {
+  const Ranks ranks(2, kSmallStaging);
+  const Ranks staged(2, "version: 1\ncrossover: 1KiB\ntuning: {default: {zero_copy: off}}\n");
+  std::vector<unsigned char> buffers[2] = {std::vector<unsigned char>(100),
+                                           std::vector<unsigned char>(100)};
+  purlin_registration_t made[2] = {};
+  ranks.each([&](int r) {
+    CHECK(purlin_comm_register(ranks.comm(r), buffers[r].data(), 100, &made[r]) == PURLIN_OK);
+  });
+  const auto explained = [](purlin_comm_t comm) {
+    purlin_query query{};
+    query.struct_size = sizeof query;
+    query.comm = comm;
+    query.collective = PURLIN_ALL_REDUCE;
+    query.dtype = PURLIN_F32;
+    query.bytes = 1 << 20;
+    char* json = nullptr;
+    REQUIRE_MESSAGE(purlin_explain(&query, &json) == PURLIN_OK, purlin_last_error());
+    const std::string text = json;
+    purlin_free_text(json);
+    return text;
+  };
+  CHECK(explained(ranks.comm(0)).find("open registrations: 1, of which all peers have mapped 1") !=
+        std::string::npos);
+  ranks.each([&](int r) { CHECK(purlin_comm_deregister(ranks.comm(r), made[r]) == PURLIN_OK); });
+  CHECK(explained(ranks.comm(0)).find("open registrations: 0") != std::string::npos);
+  if (staged.creation_error().empty())
+    CHECK(explained(staged.comm(0)).find("zero_copy off") != std::string::npos);
+  else FAIL(staged.creation_error());
+}
