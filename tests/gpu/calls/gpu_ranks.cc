@@ -153,7 +153,7 @@ Replay::~Replay() {
 
 void Replay::launch(cu::Stream stream) const {
   const Status launched = api_.graph_launch(executable_, stream);
-  REQUIRE_MESSAGE(launched.is_ok(), launched.message());
+  CHECK_MESSAGE(launched.is_ok(), launched.message());  // on a thread of a rank
 }
 
 }  // namespace purlin::test

@@ -74,7 +74,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   const std::string& error() const { return error_; }  // of `work`, or of the driver
-  void launch(cu::Stream stream) const;
+  void launch(cu::Stream stream) const;  // an error of the driver fails the test case
 
  private:
   const DriverApi& api_;

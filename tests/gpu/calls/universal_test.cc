@@ -2,6 +2,7 @@
 // same bits and beside ranks that use their own.
 #include <doctest/doctest.h>
 
+#include <barrier>
 #include <random>
 
 #include "gpu_ranks.h"
@@ -22,7 +23,8 @@ std::string policy_for(const std::string& atom) {
 
 std::string ok(purlin_status status) { return status == PURLIN_OK ? "" : purlin_last_error(); }
 
-// Captured and replayed twice, and compared with the serial reference by every rank.
+// Captured, replayed (twice where the input is still there), and compared with the serial reference
+// by every rank.
 void run_captured(const GpuRanks& ranks, Case c, std::mt19937_64& random) {
   c.n = ranks.size();
   c.root = static_cast<int>(random() % static_cast<uint64_t>(c.n));
@@ -30,7 +32,9 @@ void run_captured(const GpuRanks& ranks, Case c, std::mt19937_64& random) {
   const std::vector<Bytes> in = inputs_of(c);
   std::vector<std::string> said(static_cast<size_t>(c.n));
   ranks.each(
-      [&](int r) { said[static_cast<size_t>(r)] = run_rank(c, r, in, ranks.carrier(r, 2)); });
+      [&](int r) {
+        said[static_cast<size_t>(r)] = run_rank(c, r, in, ranks.carrier(r, c.in_place ? 1 : 2));
+      });
   for (int r = 0; r < c.n; ++r)
     REQUIRE_MESSAGE(said[static_cast<size_t>(r)] == "",
                     "rank " << r << " in " << describe(c) << ": " << said[static_cast<size_t>(r)]);
@@ -38,7 +42,8 @@ void run_captured(const GpuRanks& ranks, Case c, std::mt19937_64& random) {
 }
 
 constexpr uint64_t kOut = 8 << 20;
-constexpr uint64_t kCount = 30'000;  // 120 KB of f32: by chunks
+constexpr uint64_t kCount = 30'000;   // 120 KB of f32: by chunks
+constexpr uint64_t kPackets = 3'000;  // short enough for packets too
 constexpr float kScalar = 0.5F;
 
 purlin_call sum_of(const GpuRanks& ranks, int r, purlin_op op) {
@@ -65,11 +70,12 @@ void fill(const GpuRanks& ranks, int r, int round) {
   ranks.arena(r).write(0, host.data(), kCount * 4, ranks.stream(r));
 }
 
-std::string compare(const GpuRanks& ranks, int r, int round, float scalar) {
+std::string compare(const GpuRanks& ranks, int r, int round, float scalar,
+                    uint64_t count = kCount) {
   ranks.synchronize(r);
-  std::vector<float> host(kCount);
-  ranks.arena(r).read(kOut, host.data(), kCount * 4, ranks.stream(r));
-  for (uint64_t i = 0; i < kCount; ++i) {
+  std::vector<float> host(count);
+  ranks.arena(r).read(kOut, host.data(), count * 4, ranks.stream(r));
+  for (uint64_t i = 0; i < count; ++i) {
     float sum = 0;  // exact: small whole numbers and halves
     for (int s = 0; s < ranks.size(); ++s) sum += scalar * value(s, i, round);
     if (host[i] != sum)
@@ -110,6 +116,7 @@ TEST_CASE("a pre-multiplied sum is scaled by a universal program") {
     ranks->each([&](int r) {
       purlin_call call = sum_of(*ranks, r, PURLIN_PREMUL_SUM);
       call.path = path;
+      if (path == PURLIN_PATH_LATENCY) call.count = kPackets;
       fill(*ranks, r, 0);
       const Replay graph(*ranks->device(r), ranks->stream(r),
                          [&] { return ok(purlin_run(&call, ranks->comm(r), ranks->stream(r))); });
@@ -119,7 +126,7 @@ TEST_CASE("a pre-multiplied sum is scaled by a universal program") {
       ranks->synchronize(r);
       if (!text.empty()) return;
       graph.launch(ranks->stream(r));
-      text = compare(*ranks, r, 0, kScalar);
+      text = compare(*ranks, r, 0, kScalar, call.count);
     });
     for (const std::string& text : said) CHECK(text == "");
     count_cases(1);
@@ -136,6 +143,8 @@ TEST_CASE(
     if (said[static_cast<size_t>(r)].empty()) said[static_cast<size_t>(r)] = text;
   };
   std::vector<std::unique_ptr<Replay>> graphs(3);
+  // Ranks meet on the host: while a graph is made or a program loaded, no kernel of a peer may wait.
+  std::barrier<> meeting(3);
   // Ranks 1 and 2 capture while no program of the sum is loaded; then rank 0 loads it and captures.
   ranks->each([&](int r) {
     purlin_call call = sum_of(*ranks, r, PURLIN_SUM);
@@ -145,17 +154,13 @@ TEST_CASE(
           [&] { return ok(purlin_run(&call, ranks->comm(r), ranks->stream(r))); });
       add(r, graphs[static_cast<size_t>(r)]->error());
     };
-    const auto meet = [&] {
-      add(r, ok(purlin_barrier(ranks->comm(r), ranks->stream(r))));
-      ranks->synchronize(r);
-    };
     if (r != 0) capture();
-    meet();
+    meeting.arrive_and_wait();
     if (r == 0) {
       add(r, ok(purlin_prepare(ranks->comm(r), &call, 1)));
       capture();
     }
-    meet();
+    meeting.arrive_and_wait();
     for (int round = 0; round < 6; ++round) {
       fill(*ranks, r, round);
       // In even rounds the programs differ between ranks; eager calls find the one that is loaded
@@ -166,7 +171,7 @@ TEST_CASE(
         add(r, ok(purlin_run(&call, ranks->comm(r), ranks->stream(r))));
       add(r, compare(*ranks, r, round, 1));
     }
-    meet();
+    meeting.arrive_and_wait();
     graphs[static_cast<size_t>(r)].reset();
   });
   for (const std::string& text : said) CHECK(text == "");
