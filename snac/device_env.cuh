@@ -80,7 +80,14 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     out->dst[0] = p_.view + offset;
   }
 
-  // Lanes that serve peers: the first CTA's threads.
+  // Lanes of the warp that the Atom calls ready and done with.
+  __device__ static u32 peer_lane() { return threadIdx.x % 32; }
+  __device__ static u32 peer_lanes() { return 32; }
+  __device__ static bool all_lanes(bool mine) { return __all_sync(0xffffffffu, mine) != 0; }
+  // A look costs the gate half a microsecond.
+  __device__ static bool looks_up(u64 index) { return index % 8 == 7; }
+
+  // Lanes that serve the headers of peers: the first CTA's threads.
   __device__ u32 lane() const { return blockIdx.x == 0 ? threadIdx.x : kMaxRanks; }
   __device__ u32 lanes() const { return blockDim.x; }
   __device__ u64 first_block() const { return u64{blockIdx.x} * blockDim.x + threadIdx.x; }

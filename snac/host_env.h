@@ -34,6 +34,13 @@ class HostEnv : public HostBlocks, public HostWaiter {
   u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
   u32 nranks() const { return p_.nranks; }
 
+  // A rank is one thread, which waits for its peers one after another.
+  static u32 peer_lane() { return 0; }
+  static u32 peer_lanes() { return 1; }
+  static bool all_lanes(bool mine) { return mine; }
+  // Whether to look for a stop before segment `index`, which may not wait for anybody.
+  static bool looks_up(u64) { return true; }
+
   // Switch staging. On the host the view is the list of its replicas.
   u8* replica(u64 offset) const { return replica_of(p_.rank, offset); }
   void load_from_view(u64 offset, purlin_segment* out) const {

@@ -7,15 +7,18 @@ using namespace purlin::snac;
 extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;
 using DevicePairs = PairStream<DevicePairEnv>;
 
+// A stream has one peer: the first lane of a warp waits for it, and tells it.
+static __device__ u32 lane() { return threadIdx.x % 32; }
+
 extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,
                                                   purlin_segment* out) {
   return static_cast<DevicePairs*>(snac)->segment(index, out);
 }
 extern "C" __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
-  return static_cast<DevicePairs*>(snac)->ready(index);
+  return __all_sync(0xffffffffu, lane() != 0 || static_cast<DevicePairs*>(snac)->ready(index)) != 0;
 }
 extern "C" __device__ void purlin_snac_done_d1(void* snac, unsigned long long index) {
-  static_cast<DevicePairs*>(snac)->done(index);
+  if (lane() == 0) static_cast<DevicePairs*>(snac)->done(index);
 }
 extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void*) { return 0; }
 extern "C" __device__ unsigned purlin_snac_sources_d1(void*) { return 0; }

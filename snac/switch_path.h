@@ -72,19 +72,18 @@ class SwitchPath {
     return true;
   }
 
-  // Bounded wait before the first byte of the segment. False: stop.
+  // As Throughput's, with a lane for each peer.
   PURLIN_HD bool ready(u64 index) {
     const Item item = item_at(static_cast<u32>(index));
-    bool waited = false;
     const u32 needs = item.valid ? needs_of(item) : 0;
-    for (u32 k = 0; k < needs; ++k) {
+    bool goes = !env_.looks_up(index) || !env_.stopped();
+    for (u32 k = env_.peer_lane(); k < needs && goes; k += env_.peer_lanes()) {
       const Need need = need_of(item, k);
-      if (need.word == nullptr) continue;
       const u64 value = flag_value(epoch_, need.round);
-      if (!env_.wait([&] { return env_.observe(need.word) >= value; }, need.site)) return false;
-      waited = true;
+      if (need.word != nullptr)
+        goes = env_.wait([&] { return env_.observe(need.word) >= value; }, need.site);
     }
-    return waited || !env_.stopped();
+    return env_.all_lanes(goes);
   }
 
   // The segment's last byte is visible, whichever address it was stored through.
@@ -147,6 +146,7 @@ class SwitchPath {
     env_.signal(word, flag_value(epoch_, round));
     if (peer != p_.rank) env_.ring(peer);
   }
+  PURLIN_HD bool first_lane() const { return env_.peer_lane() == 0; }
 
   // One word that a segment waits for; null: nothing.
   struct Need {
@@ -191,7 +191,8 @@ class SwitchPath {
   PURLIN_HD void stage_done(const Item& item) {
     if (!stages_through_view()) {
       const u32 region = region_of(item.stream);
-      announce(flag_at(p_, region, epoch_, kFirst, p_.rank, item.slot), item.round, region);
+      if (first_lane())
+        announce(flag_at(p_, region, epoch_, kFirst, p_.rank, item.slot), item.round, region);
       return;
     }
     announce_to_peers(item);
@@ -216,9 +217,10 @@ class SwitchPath {
   PURLIN_HD void reduce_done(const Item& item) {
     if (form_.steps == 2) {
       announce_to_peers(item);
-      announce(flag_at(p_, p_.rank, epoch_, 1, p_.rank, item.slot), item.round, p_.rank);
+      if (first_lane())
+        announce(flag_at(p_, p_.rank, epoch_, 1, p_.rank, item.slot), item.round, p_.rank);
     } else {
-      for (u32 d = 0; d < n_; ++d)
+      for (u32 d = env_.peer_lane(); d < n_; d += env_.peer_lanes())
         announce(ack_at(p_, peer_behind(d), epoch_, kFirst, p_.rank, item.slot), item.round,
                  peer_behind(d));
     }
@@ -226,7 +228,7 @@ class SwitchPath {
 
   // Own region's chunk is in every replica.
   PURLIN_HD void announce_to_peers(const Item& item) {
-    for (u32 d = 1; d < n_; ++d)
+    for (u32 d = 1 + env_.peer_lane(); d < n_; d += env_.peer_lanes())
       announce(flag_at(p_, peer_at(d), epoch_, last_step(), p_.rank, item.slot), item.round,
                peer_at(d));
   }
@@ -257,7 +259,7 @@ class SwitchPath {
   // through the view is the region's rank, after a flag that own stage raises.
   PURLIN_HD void gather_done(const Item& item) {
     const u32 region = region_of(item.stream);
-    if (taken_from_input(region) || !reused(item)) return;
+    if (taken_from_input(region) || !reused(item) || !first_lane()) return;
     if (form_.steps == 2)
       announce(ack_at(p_, p_.rank, epoch_, kFirst, region, item.slot), item.round, p_.rank);
     else

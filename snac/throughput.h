@@ -36,22 +36,20 @@ class Throughput : public Streams<Env> {
     return true;
   }
 
-  // Bounded wait before the first byte of the segment. False: stop. One place waits for everything:
-  // a wait is much code.
+  // Bounded wait before the first byte of the segment; peers are waited for by a lane each. False:
+  // stop. One place waits for everything: a wait is much code.
   PURLIN_HD bool ready(u64 index) {
     const Item item = item_at(static_cast<u32>(index));
-    bool waited = false;
     const u32 needs = item.valid ? needs_of(item) : 0;
-    for (u32 k = 0; k < needs; ++k) {
+    bool goes = !env_.looks_up(index) || !env_.stopped();
+    for (u32 k = env_.peer_lane(); k < needs && goes; k += env_.peer_lanes()) {
       const Need need = need_of(item, k);
-      if (need.word == nullptr) continue;
-      if (!wait_for(need)) return false;
-      waited = true;
+      if (need.word != nullptr) goes = wait_for(need);
     }
-    return waited || !env_.stopped();
+    return env_.all_lanes(goes);
   }
 
-  // The segment's last byte is visible.
+  // The segment's last byte is visible. Peers are told by a lane each.
   PURLIN_HD void done(u64 index) {
     const Item item = item_at(static_cast<u32>(index));
     if (!item.valid) return;
@@ -117,12 +115,12 @@ class Throughput : public Streams<Env> {
   }
 
   PURLIN_HD void stage_done(const Item& item) {
-    for (u32 d = 0; d < n_; ++d) {
+    for (u32 d = env_.peer_lane(); d < n_; d += env_.peer_lanes()) {
       const u32 consumer = peer_at(d);
       if (staged_for(item, consumer))
         announce(flag_at(p_, consumer, epoch_, kFirst, p_.rank, item.slot), item.round, consumer);
     }
-    if (p_.exchange_in_place)
+    if (p_.exchange_in_place && env_.peer_lane() == 0)
       env_.signal(own_flag_at(p_, epoch_, peer_of(item.stream), item.slot),
                   flag_value(epoch_, item.round));
   }
@@ -221,13 +219,13 @@ class Throughput : public Streams<Env> {
 
   PURLIN_HD void reduce_done(const Item& item) {
     const bool reused = item.chunk + p_.geometry.slots < cut_of(0).chunks();
-    for (u32 d = 0; d < n_; ++d) {
+    for (u32 d = env_.peer_lane(); d < n_; d += env_.peer_lanes()) {
       const u32 source = peer_behind(d);
       if (reused && is_source(source) && taken_from_slot(source))
         announce(ack_at(p_, source, epoch_, kFirst, p_.rank, item.slot), item.round, source);
     }
     if (form_.steps == 1) return;
-    for (u32 d = 1; d < n_; ++d) {
+    for (u32 d = 1 + env_.peer_lane(); d < n_; d += env_.peer_lanes()) {
       const u32 consumer = peer_at(d);
       if (wanted_by(consumer, item.chunk))
         announce(flag_at(p_, consumer, epoch_, kSecond, p_.rank, item.slot), item.round, consumer);
@@ -265,7 +263,7 @@ class Throughput : public Streams<Env> {
   PURLIN_HD void gather_done(const Item& item) {
     const u32 peer = peer_of(item.stream);
     if (peer == p_.rank || item.chunk + p_.geometry.slots >= cut_of(item.stream).chunks() ||
-        place_of(taken_step(), peer) != nullptr)
+        place_of(taken_step(), peer) != nullptr || env_.peer_lane() != 0)
       return;
     announce(ack_at(p_, peer, epoch_, taken_step(), p_.rank, item.slot), item.round, peer);
   }

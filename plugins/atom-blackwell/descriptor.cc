@@ -10,7 +10,7 @@ using namespace purlin;
 
 // As for Hopper; more stages, since more bytes are under way on faster links.
 constinit const purlin_atom_limits kLimits =
-    kit::cuda_limits({2, 16, 12}, {4 << 10, 64 << 10, 16 << 10}, {128, 1024, 352}, kit::kAroundRing);
+    kit::cuda_limits({2, 16, 12}, {4 << 10, 64 << 10, 16 << 10}, {160, 1024, 384}, kit::kAroundRing);
 
 constexpr purlin_atom_descriptor make_descriptor() {
   purlin_atom_descriptor descriptor = kit::cuda_descriptor();

@@ -8,9 +8,9 @@ namespace {
 
 using namespace purlin;
 
-// The least stage holds two granules of each of 16 sources. Three warps of a group process no bytes.
+// The least stage holds two granules of each of 16 sources. Four warps of a group process no bytes.
 constinit const purlin_atom_limits kLimits =
-    kit::cuda_limits({2, 16, 8}, {4 << 10, 64 << 10, 16 << 10}, {128, 1024, 352}, kit::kAroundRing);
+    kit::cuda_limits({2, 16, 8}, {4 << 10, 64 << 10, 16 << 10}, {160, 1024, 384}, kit::kAroundRing);
 
 constexpr purlin_atom_descriptor make_descriptor() {
   purlin_atom_descriptor descriptor = kit::cuda_descriptor();

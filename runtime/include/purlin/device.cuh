@@ -55,10 +55,12 @@ static __device__ __forceinline__ unsigned long long scalar_of_work(const Work& 
     return static_cast<const Work*>(work)->segment(index, out);                                 \
   }                                                                                             \
   extern "C" __device__ bool purlin_snac_ready_d1(void* work, unsigned long long index) {       \
-    return static_cast<Work*>(work)->ready(index);                                              \
+    bool goes = true; /* the Atom calls with a whole warp, the work wants one thread */         \
+    if (threadIdx.x % 32 == 0) goes = static_cast<Work*>(work)->ready(index);                   \
+    return __all_sync(0xffffffffu, goes) != 0;                                                  \
   }                                                                                             \
   extern "C" __device__ void purlin_snac_done_d1(void* work, unsigned long long index) {        \
-    static_cast<Work*>(work)->done(index);                                                      \
+    if (threadIdx.x % 32 == 0) static_cast<Work*>(work)->done(index);                           \
   }                                                                                             \
   extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* work) {                  \
     return purlin::scalar_of_work(*static_cast<const Work*>(work));                             \

@@ -29,10 +29,12 @@ __device__ unsigned long long purlin_constant_threads_d1();
 /* Pure function of the index; false past the end. Any thread, any number of times. */
 __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index, purlin_segment* out);
 /* Bounded wait before the first byte of segment `index` is read or written: true go on, false stop.
- * Called once for each segment, in order, by one thread, which holds no barrier. */
+ * Called once for each segment, in order, by all lanes of one warp together, which hold no barrier: SNAC
+ * waits for several peers side by side, a lane each. All lanes get the same answer. */
 __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index);
 /* The segment's last byte is visible to whoever acquires what SNAC signals here. Once for each
- * segment, in order, by one thread; it may lag, but never while the store side blocks. */
+ * segment, in order, by all lanes of one warp together; it may lag, but never while the store side
+ * blocks. */
 __device__ void purlin_snac_done_d1(void* snac, unsigned long long index);
 /* The factor of PURLIN_CONSUME_SCALE, in the accumulation type. */
 __device__ unsigned long long purlin_snac_scalar_d1(void* snac);

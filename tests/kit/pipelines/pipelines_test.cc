@@ -43,7 +43,7 @@ void choose_constants(Pipeline pipeline, std::mt19937_64& random) {
                      : constants.dtype >= PURLIN_F16 ? kit::bit_cast<uint32_t>(two)
                                                      : 2;
   constants.stages = static_cast<uint32_t>(2 + random() % 9);
-  constants.threads = 32 * static_cast<uint32_t>(4 + random() % 3);
+  constants.threads = 32 * static_cast<uint32_t>(5 + random() % 3);
   constants.stage_bytes = 4096;
   if (pipeline == Pipeline::kDirect) constants.stages = 1, constants.stage_bytes = 16;
 }

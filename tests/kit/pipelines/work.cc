@@ -190,10 +190,13 @@ bool purlin_snac_segment_d1(void* snac, unsigned long long index, purlin_segment
   return static_cast<Watcher*>(snac)->segment(index, out);
 }
 bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
-  return static_cast<Watcher*>(snac)->ready(index);
+  bool goes = true;
+  if (purlin::emulator::this_thread() % 32 == 0) goes = static_cast<Watcher*>(snac)->ready(index);
+  return purlin::emulator::warp_vote(goes, true, "ready");
 }
 void purlin_snac_done_d1(void* snac, unsigned long long index) {
-  static_cast<Watcher*>(snac)->done(index);
+  static_cast<void>(purlin::emulator::warp_vote(true, true, "done"));
+  if (purlin::emulator::this_thread() % 32 == 0) static_cast<Watcher*>(snac)->done(index);
 }
 void purlin_reduce16_d1(const purlin::kit::Words16* sources, unsigned n,
                         purlin::kit::Words16* out) {

@@ -1,13 +1,14 @@
 /* purlin/kit/bulk_ring_device.cuh: bulk copies into one ring of stages of the whole group.
  *
- * Warps: 0 gate, 1 fetches (a lane a source), 2 stores in bulk and announces (one thread: votes would
+ * Warps: 0 gate, 1 announces, 2 fetches (a lane a source), 3 stores in bulk (one thread: votes would
  * cost more than they share), the rest process. Every piece of every
  * segment passes through the ring in order:
  *   full[stage]   the fetching warp arrives once and the copies bring their bytes
  *   empty[stage]  the processing warps and the storing thread arrive, `processors` + 1 in all
  * Plain copies between congruent addresses are stored from the stage that they were loaded into; the
  * processing warps only let them pass. Everything else is read by the processing warps, and the first
- * of them arrives for the storing thread too. All warps thus keep within one round of the ring, which is
+ * of them arrives for the storing thread too. The storing thread marks segments as the processing warps
+ * do: once its own stores are complete. All warps thus keep within one round of the ring, which is
  * what parities can tell apart.
  */
 #ifndef PURLIN_KIT_BULK_RING_DEVICE_CUH
@@ -22,7 +23,7 @@ namespace purlin::kit {
 
 inline constexpr uint32_t kMostBulkStages = 16;
 inline constexpr uint32_t kBulkGranule = 128;
-inline constexpr uint32_t kBulkHelpers = 3;  // warps that do not process
+inline constexpr uint32_t kBulkHelpers = 4;  // warps that do not process
 
 /* The group's shared memory and the constants of the ring. */
 struct BulkRing {
@@ -159,7 +160,7 @@ static __device__ __forceinline__ void run_bulk_process(const BulkRing& ring, ui
   }
 }
 
-/* The storing thread: stores plain copies, and announces every segment, in order. */
+/* The storing thread: stores plain copies, and marks every segment, in order, after its stores. */
 class BulkStore {
  public:
   __device__ __forceinline__ explicit BulkStore(const BulkRing& ring) : ring_(ring) {}
@@ -168,13 +169,12 @@ class BulkStore {
     for (;;) {
       const Grant grant = go_on();
       if (grant == Grant::kStopped) break;
-      // About to wait: free every stage, and leave nothing stored unannounced.
+      // About to wait: free every stage, and leave nothing stored unmarked.
       if (grant != Grant::kGo) free_stages();
       if (next_ != segment_ && (grant != Grant::kGo || oldest_lags())) {
         if (oldest_lags()) await_lagging_writes();
         else await_bulk_writes<0>();
-        if (!await_movers()) break;
-        announce(ring_.sides, next_++, ring_.snac);
+        release_shared(&ring_.sides.stored[ring_.processors], ++next_);
       } else if (grant == Grant::kEnded) {
         break;
       }
@@ -198,24 +198,23 @@ class BulkStore {
     else if (lag() == 2) await_bulk_writes<2>();
     else await_bulk_writes<1>();
   }
-  /* Whether the oldest unannounced segment is complete once all but lag() groups are. */
+  /* Whether the oldest unmarked segment is complete once all but lag() groups are. */
   __device__ __forceinline__ bool oldest_lags() const {
     return committed_ - segment_at(ring_.sides, next_).mark >= lag();
   }
-  /* Until all processing warps are past the oldest unannounced segment. False: stopped. */
-  __device__ __forceinline__ bool await_movers() const {
-    for (uint32_t mover = 0; mover < ring_.processors;) {
-      if (acquire_shared(&ring_.sides.stored[mover]) > next_) ++mover;
-      else if (is_stopped(ring_.sides)) return false;
-    }
-    return !is_stopped(ring_.sides);
+  /* Whether all processing warps are past the segments before the present one. */
+  __device__ __forceinline__ bool processed() const {
+    for (uint32_t mover = 0; mover < ring_.processors; ++mover)
+      if (acquire_shared(&ring_.sides.stored[mover]) < segment_) return false;
+    return true;
   }
 
   /* A segment, as far as its pieces have arrived. kNotYet: nothing can be done before something
-   * arrives or is announced. */
+   * arrives. */
   __device__ __forceinline__ Grant go_on() {
-    // The processing warps' stores are awaited before the ring goes on: see the note on parities.
-    if (left_ && next_ != segment_) return Grant::kNotYet;
+    // The processing warps are awaited before the ring goes on: see the note on parities.
+    if (left_ && !processed())
+      return is_stopped(ring_.sides) ? Grant::kStopped : Grant::kNotYet;
     left_ = false;
     const Grant grant = look_at_grant(ring_.sides, segment_);
     if (grant != Grant::kGo) return grant;
@@ -228,14 +227,14 @@ class BulkStore {
     return Grant::kGo;
   }
 
-  /* Leaves early, to be called again, when the oldest segment can be announced. */
+  /* Leaves early, to be called again, when the oldest segment can be marked. */
   __device__ __forceinline__ Grant store_pieces(const GrantedSegment& s) {
     const uint32_t pieces = s.pieces, destinations = s.destinations;
     const uint64_t first = s.destination[0];
     PieceWalk walk(s);
     walk.to(piece_);
     if (piece_ == 0) fence_before_bulk_global();
-    const bool waits = next_ != segment_;  // a segment, to be announced
+    const bool waits = next_ != segment_;  // a segment, to be marked
     const uint32_t mark = waits ? segment_at(ring_.sides, next_).mark : 0;
 #pragma unroll 1
     do {
@@ -300,7 +299,7 @@ class BulkStore {
   const BulkRing& ring_;
   RingPlace place_;
   uint64_t segment_ = 0;    // being stored
-  uint64_t next_ = 0;       // to be announced
+  uint64_t next_ = 0;       // to be marked
   uint32_t piece_ = 0;      // of segment_
   uint32_t committed_ = 0;  // groups, one a piece; wraps
   uint32_t unfreed_ = 0;    // of the last groups, those whose stages are not free again; at most lag()
@@ -324,10 +323,12 @@ static __device__ __forceinline__ void run_bulk_ring(const purlin_group& group, 
   }
   group_barrier(group, 0);
   if (warp == 0) {
-    if (ring.lane == 0) run_gate(ring.sides, snac, Cutting{ring.stage_bytes, kBulkGranule});
+    run_gate(ring.sides, ring.lane, snac, Cutting{ring.stage_bytes, kBulkGranule});
   } else if (warp == 1) {
-    run_bulk_fetch(ring);
+    run_announcer(ring.sides, ring.processors + 1, ring.lane, snac);
   } else if (warp == 2) {
+    run_bulk_fetch(ring);
+  } else if (warp == 3) {
     if (ring.lane == 0) BulkStore(ring).run();
   } else {
     run_bulk_process<kAdjacent>(ring, warp - kBulkHelpers);

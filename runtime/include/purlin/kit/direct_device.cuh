@@ -35,7 +35,7 @@ static __device__ __forceinline__ void run_dealt(const purlin_group& group, void
   begin_sides(sides, group);
   group_barrier(group, 0);
   if (warp == 0) {
-    if (lane == 0) run_gate(sides, snac, Cutting{block, 0});
+    run_gate(sides, lane, snac, Cutting{block, 0});
   } else if (warp == 1) {
     run_announcer(sides, movers, lane, snac);
   } else {

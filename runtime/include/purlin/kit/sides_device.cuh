@@ -1,7 +1,7 @@
 /* purlin/kit/sides_device.cuh: the sides of a pipeline, each with warps of its own, and how they keep
  * step.
  *
- *   gate       one thread: asks SNAC for segments in order, waits for each (ready), and grants it.
+ *   gate       one warp: asks SNAC for segments in order, waits for each (ready), and grants it.
  *              It runs up to kSegmentsAhead segments ahead, so a wait for a peer stalls nobody who
  *              still has granted work.
  *   movers     warps that move the bytes of granted segments. A mover marks a segment once it has
@@ -38,7 +38,7 @@ struct alignas(16) GrantedSegment {
   uint32_t slot;          /* bytes of a stage from one source's words to the next one's */
   uint32_t step;          /* bytes of a piece */
   uint32_t pieces;
-  uint32_t mark;          /* the announcer's own */
+  uint32_t mark;          /* a pipeline's own */
   uint32_t kind;          /* purlin_segment_kind */
   uint64_t source[PURLIN_DEVICE_MAX_RANKS];
   uint64_t destination[PURLIN_DEVICE_MAX_RANKS];
@@ -153,22 +153,23 @@ static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const 
   out.pieces = piece_count(out.span, out.step);
 }
 
-/* The gate: one thread. */
-static __device__ __forceinline__ void run_gate(Sides& sides, void* snac, const Cutting& cutting) {
+/* The gate: one warp. */
+static __device__ __forceinline__ void run_gate(Sides& sides, uint32_t lane, void* snac,
+                                                const Cutting& cutting) {
   const uint32_t sources = purlin_snac_sources_d1(snac) == 0 ? 1 : purlin_snac_sources_d1(snac);
   purlin_segment s;
   for (uint64_t i = 0;; ++i) {
     while (i >= acquire_shared(&sides.announced) + kSegmentsAhead) {}
+    __syncwarp();
     if (!purlin_snac_segment_d1(snac, i, &s)) {
-      release_shared(&sides.granted, i << 2 | kEndedBit);
+      if (lane == 0) release_shared(&sides.granted, i << 2 | kEndedBit);
       return;
     }
-    grant_segment(sides.segments[i % kSegmentsAhead], s, cutting, sources);
-    if (!purlin_snac_ready_d1(snac, i)) {
-      release_shared(&sides.granted, i << 2 | kStoppedBit);
-      return;
-    }
-    release_shared(&sides.granted, (i + 1) << 2);
+    if (lane == 0) grant_segment(sides.segments[i % kSegmentsAhead], s, cutting, sources);
+    __syncwarp();
+    const bool goes = purlin_snac_ready_d1(snac, i);
+    if (lane == 0) release_shared(&sides.granted, goes ? (i + 1) << 2 : i << 2 | kStoppedBit);
+    if (!goes) return;
   }
 }
 
@@ -186,18 +187,14 @@ static __device__ __forceinline__ Grant await_marks(const Sides& sides, uint32_t
   }
 }
 
-/* done for segment `index`, whose stores are visible to the calling thread. */
-static __device__ __forceinline__ void announce(Sides& sides, uint64_t index, void* snac) {
-  purlin_snac_done_d1(snac, index);
-  release_shared(&sides.announced, index + 1);
-}
-
-/* The announcer of movers that store with ordinary instructions: one warp. */
+/* The announcer: one warp. */
 static __device__ __forceinline__ void run_announcer(Sides& sides, uint32_t movers, uint32_t lane,
                                                      void* snac) {
   for (uint64_t i = 0; await_marks(sides, movers, lane, i) == Grant::kGo; ++i) {
     __syncwarp();
-    if (lane == 0) announce(sides, i, snac);
+    purlin_snac_done_d1(snac, i);
+    __syncwarp();
+    if (lane == 0) release_shared(&sides.announced, i + 1);
   }
 }
 

@@ -124,7 +124,7 @@ static __device__ __forceinline__ void run_warp_rings(const purlin_group& group,
   begin_sides(sides, group);
   group_barrier(group, 0);
   if (warp == 0) {
-    if (lane == 0) run_gate(sides, snac, Cutting{WarpRing<kAtOnce>::stage_bytes(), 16});
+    run_gate(sides, lane, snac, Cutting{WarpRing<kAtOnce>::stage_bytes(), 16});
   } else if (warp == 1) {
     run_announcer(sides, constant_warps() - 2, lane, snac);
   } else {
