@@ -27,16 +27,33 @@ class DeviceBlocks {
     return tag;
   }
 
-  // By aligned words, wherever the bytes begin: neighbours' bytes are shifted out, and no word
-  // without a wanted byte is touched.
-  __device__ void load(Block& block, const u8* from, u64 bytes) {
-    const u64 address = reinterpret_cast<u64>(from);
-    const u64* words = reinterpret_cast<const u64*>(address & ~u64{7});
-    const u32 ahead = static_cast<u32>(address) & 7;
-    u64 value = 0;
-    if (bytes != 0) value = words[0] >> (8 * ahead);
-    if (ahead + bytes > 8) value |= words[1] << (64 - 8 * ahead);
+  // The aligned words that hold a block's bytes, wherever they begin; no word without a wanted byte is
+  // touched. Loads without a branch, so that those of several blocks are under way together.
+  struct Raw {
+    u64 low = 0;
+    u64 high = 0;
+  };
+  __device__ void fetch(Raw& raw, const u8* from, u64 bytes) {
+    const u64 word = reinterpret_cast<u64>(from) & ~u64{7};
+    const u32 ends = (static_cast<u32>(reinterpret_cast<u64>(from)) & 7) + static_cast<u32>(bytes);
+    asm volatile(
+        "{ .reg .pred p, q; setp.ne.u32 p, %3, 0; setp.gt.u32 q, %4, 8;\n"
+        "  @p ld.global.u64 %0, [%2]; @q ld.global.u64 %1, [%2 + 8]; }"
+        : "+l"(raw.low), "+l"(raw.high)
+        : "l"(word), "r"(static_cast<u32>(bytes)), "r"(ends)
+        : "memory");
+  }
+  // Neighbours' bytes are shifted out.
+  __device__ void finish(Block& block, const Raw& raw, const u8* from, u64 bytes) {
+    const u32 ahead = static_cast<u32>(reinterpret_cast<u64>(from)) & 7;
+    u64 value = raw.low >> (8 * ahead);
+    if (ahead + bytes > 8) value |= raw.high << (64 - 8 * ahead);
     set(block, value);
+  }
+  __device__ void load(Block& block, const u8* from, u64 bytes) {
+    Raw raw;
+    fetch(raw, from, bytes);
+    finish(block, raw, from, bytes);
   }
   __device__ void store(u8* to, const Block& block, u64 bytes) {
     if (bytes == 8 && (reinterpret_cast<u64>(to) & 7) == 0) {

@@ -27,7 +27,7 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   static constexpr u32 kMaxSources = PURLIN_DEVICE_MAX_RANKS;
   static constexpr bool kTakesOwnWhileStaging = false;  // a CTA with two destinations is slower
 
-  __device__ DeviceEnv(const Params& params, u64 epoch) : DeviceWaiter(params), epoch_(epoch) {}
+  __device__ explicit DeviceEnv(const Params& params) : DeviceWaiter(params) {}
 
   __device__ Form form() const {
     return decode_form(purlin_constant_form_steps_d1(), purlin_constant_form_flags_d1(),
@@ -48,7 +48,8 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     return listed() ? counted(peer).receive_signature : p_.receive_signature[peer];
   }
   // Before anything else, by all threads of the CTA: reads the counts of a V form that leaves that to the
-  // kernel. False: one is above its bound, and all ranks are stopped. Every CTA finds the same.
+  // kernel. False: one is above its bound, all ranks are stopped, and the epoch is taken. Every CTA
+  // finds the same.
   __device__ bool read_counts() {
     if (!listed()) return true;
     if (threadIdx.x < nranks())
@@ -56,6 +57,8 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     __syncthreads();
     const CountExcess excess = listed_excess(p_.listed, nranks());
     if (excess.found == 0) return true;
+    take_epoch();
+    epoch_is_read();
     if (threadIdx.x == 0) {
       StopRecord record = record_at(StopKind::kCountBound, Site{p_.rank, 0, 0});
       record.expected_bytes = excess.bound;
@@ -80,6 +83,21 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     out->dst[0] = p_.view + offset;
   }
 
+  // Reads the epoch of this call, in every thread.
+  __device__ u64 take_epoch() {
+    epoch_ = load_relaxed(*epoch_word(p_, blockIdx.x)) + 1;
+    return epoch_;
+  }
+  // By all threads of the CTA, once they have taken it: the word may be written from now on.
+  __device__ static void epoch_is_read() { __syncthreads(); }
+  // A thread's last act: the new epoch in every word that it stands for, so that a later grid of
+  // another size reads it too. The next grid reads it once this one has ended.
+  __device__ void leave_epoch() const {
+    const u32 step = gridDim.x * blockDim.x;
+    for (u32 word = blockIdx.x + threadIdx.x * gridDim.x; word < p_.epoch_words; word += step)
+      *epoch_word(p_, word) = epoch_;
+  }
+
   // Lanes of the warp that the Atom calls ready and done with.
   __device__ static u32 peer_lane() { return threadIdx.x % 32; }
   __device__ static u32 peer_lanes() { return 32; }
@@ -87,8 +105,9 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   // A look costs the gate half a microsecond.
   __device__ static bool looks_up(u64 index) { return index % 8 == 7; }
 
-  // Lanes that serve the headers of peers: the first CTA's threads.
-  __device__ u32 lane() const { return blockIdx.x == 0 ? threadIdx.x : kMaxRanks; }
+  // Lanes that serve the headers of peers: the first CTA's threads, from the last one on, which have
+  // no packets in short calls.
+  __device__ u32 lane() const { return blockIdx.x == 0 ? blockDim.x - 1 - threadIdx.x : kMaxRanks; }
   __device__ u32 lanes() const { return blockDim.x; }
   __device__ u64 first_block() const { return u64{blockIdx.x} * blockDim.x + threadIdx.x; }
   __device__ u64 block_stride() const { return u64{gridDim.x} * blockDim.x; }
@@ -182,21 +201,12 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     return record;
   }
 
-  const u64 epoch_;
+  u64 epoch_ = 0;
 };
 
 // First thing in a kernel that reduces what its call says, and not what it was linked for.
 __device__ __forceinline__ void choose_reduction(const DeviceParams& p) {
   if (purlin_constant_universal_d1() != 0) purlin_choose_reduction_d1(p.dtype, p.op);
-}
-
-// The CTA's last act: the new epoch in every word that this CTA stands for, so that a later grid of
-// another size reads it too.
-__device__ __forceinline__ void leave_epoch(const DeviceParams& p, u64 epoch) {
-  __syncthreads();
-  const u32 step = gridDim.x * blockDim.x;
-  for (u32 word = blockIdx.x + threadIdx.x * gridDim.x; word < p.epoch_words; word += step)
-    *epoch_word(p, word) = epoch;
 }
 
 }  // namespace purlin::snac

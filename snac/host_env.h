@@ -34,6 +34,8 @@ class HostEnv : public HostBlocks, public HostWaiter {
   u32 receive_signature(u32 peer) const { return p_.receive_signature[peer]; }
   u32 nranks() const { return p_.nranks; }
 
+  u64 take_epoch() const { return epoch_; }
+  static void epoch_is_read() {}
   // A rank is one thread, which waits for its peers one after another.
   static u32 peer_lane() { return 0; }
   static u32 peer_lanes() { return 1; }

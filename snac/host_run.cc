@@ -67,7 +67,7 @@ bool run_roles(HostEnv& env, const HostCall& call) {
 
 bool run_latency(const HostCall& call) {
   HostEnv env = environment(call);
-  return Latency<HostEnv>(env, *call.params, call.epoch).run();
+  return Latency<HostEnv>(env, *call.params).run();
 }
 
 bool run_throughput(const HostCall& call) {

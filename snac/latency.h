@@ -17,12 +17,13 @@ class Latency {
  public:
   using Params = typename Env::Params;
 
-  PURLIN_HD Latency(Env& env, const Params& params, u64 epoch)
-      : env_(env), p_(params), form_(env.form()), n_(env.nranks()), epoch_(epoch) {}
+  PURLIN_HD Latency(Env& env, const Params& params)
+      : env_(env), p_(params), form_(env.form()), n_(env.nranks()) {}
 
   // False: the rank stopped.
   PURLIN_HD bool run() {
     send_first();
+    env_.epoch_is_read();
     send_headers(env_, p_, epoch_);
     if (!consume_first()) return false;
     if (form_.steps == 2 && !consume_second()) return false;
@@ -31,6 +32,8 @@ class Latency {
 
  private:
   using Block = typename Env::Block;
+  using Raw = typename Env::Raw;
+  static constexpr u32 kBlocksAhead = Env::kMaxSources - 1;
   static constexpr u64 kBlockBytes = Env::kBlockBytes;
   static constexpr u64 kBlockPackets = kBlockBytes / 8;
 
@@ -79,27 +82,61 @@ class Latency {
 
   // ---- Phase A ------------------------------------------------------------------------------
 
+  // Blocks are fetched one round before they are sent, and the first before the epoch is known: where
+  // loads overlap, a round trip to memory is paid once.
   PURLIN_HD void send_first() {
     u64 longest = 0;
     for (u32 d = 1; d < n_; ++d) longest = larger(longest, outgoing(0, peer_at(d)));
-    for (u64 b = env_.first_block(); b * kBlockBytes < longest; b += env_.block_stride()) {
+    u64 b = env_.first_block();
+    Raw raw[kBlocksAhead], next[kBlocksAhead];
+    fetch(raw, longest, b);
+    epoch_ = env_.take_epoch();
+    for (; b * kBlockBytes < longest; b += env_.block_stride()) {
+      const u64 following = b + env_.block_stride();
+      if (following * kBlockBytes < longest) fetch(next, longest, following);
       if (form_.shared[0]) {
         Block block;
-        load_input(block, env_.own().offset + b * kBlockBytes, bytes_in_block(longest, b));
+        finish(block, raw[0], env_.own().offset, b, longest);
         send_shared(block, 0, b);
       } else {
-        PURLIN_UNROLL
-        for (u32 d = 1; d < Env::kMaxSources; ++d) {
-          if (d >= n_) break;
-          const u64 bytes = bytes_in_block(outgoing(0, peer_at(d)), b);
-          if (bytes == 0) continue;
-          Block block;
-          load_input(block, env_.send(0, peer_at(d)).offset + b * kBlockBytes, bytes);
-          env_.send_block(outbox(peer_at(d), 0, b), block, bytes, tag_to(peer_at(d)));
-        }
+        send_each(raw, b);
       }
+      PURLIN_UNROLL
+      for (u32 i = 0; i < kBlocksAhead; ++i) raw[i] = next[i];
     }
     ring_all();
+  }
+
+  // What the first step sends of block b: one region for all consumers, or one for each distance.
+  PURLIN_HD void fetch(Raw* raw, u64 longest, u64 b) {
+    if (form_.shared[0]) {
+      env_.fetch(raw[0], p_.in + env_.own().offset + b * kBlockBytes, bytes_in_block(longest, b));
+      return;
+    }
+    PURLIN_UNROLL
+    for (u32 d = 1; d < Env::kMaxSources; ++d) {
+      if (d >= n_) break;
+      env_.fetch(raw[d - 1], p_.in + env_.send(0, peer_at(d)).offset + b * kBlockBytes,
+                 bytes_in_block(outgoing(0, peer_at(d)), b));
+    }
+  }
+  PURLIN_HD void finish(Block& block, const Raw& raw, u64 region, u64 b, u64 region_bytes) {
+    const u64 bytes = bytes_in_block(region_bytes, b);
+    env_.finish(block, raw, p_.in + region + b * kBlockBytes, bytes);
+    if (p_.scaled) env_.scale(block, bytes);
+  }
+
+  PURLIN_HD void send_each(const Raw* raw, u64 b) {
+    PURLIN_UNROLL
+    for (u32 d = 1; d < Env::kMaxSources; ++d) {
+      if (d >= n_) break;
+      const u32 peer = peer_at(d);
+      const u64 bytes = bytes_in_block(outgoing(0, peer), b);
+      if (bytes == 0) continue;
+      Block block;
+      finish(block, raw[d - 1], env_.send(0, peer).offset, b, outgoing(0, peer));
+      env_.send_block(outbox(peer, 0, b), block, bytes, tag_to(peer));
+    }
   }
 
   // One region that every consumer of `step` reads.
@@ -262,7 +299,7 @@ class Latency {
   const Params& p_;
   const Form form_;
   const u32 n_;
-  const u64 epoch_;
+  u64 epoch_ = 0;
 };
 
 }  // namespace purlin::snac

@@ -13,8 +13,7 @@ extern "C" __global__ void purlin_latency_d1(const __grid_constant__ DeviceParam
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   }
   choose_reduction(params);
-  const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
-  DeviceEnv env(params, epoch);
-  if (env.read_counts()) Latency<DeviceEnv>(env, params, epoch).run();
-  leave_epoch(params, epoch);
+  DeviceEnv env(params);
+  if (env.read_counts()) Latency<DeviceEnv>(env, params).run();
+  env.leave_epoch();
 }

@@ -28,8 +28,9 @@ extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
 
 extern "C" __global__ void purlin_switch_d1(const __grid_constant__ DeviceParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
-  const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
-  DeviceEnv env(params, epoch);
+  DeviceEnv env(params);
+  const u64 epoch = env.take_epoch();
+  env.epoch_is_read();
   send_headers(env, params, epoch);
   u32 cta = blockIdx.x;
   u32 role = 0;
@@ -38,5 +39,5 @@ extern "C" __global__ void purlin_switch_d1(const __grid_constant__ DeviceParams
   const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
   purlin_atom_run_d1(&group, &work);
   wait_headers(env, params, epoch, [](u32) { return true; });
-  leave_epoch(params, epoch);
+  env.leave_epoch();
 }

@@ -40,9 +40,11 @@ __device__ __forceinline__ void leave_windows(DeviceEnv& env, const DeviceParams
 }
 
 // The role is data: run has one call site, so the Atom's pipeline is compiled once.
-__device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& params, u64 epoch,
+__device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& params,
                                           unsigned char* shared) {
   const Form form = env.form();
+  const u64 epoch = env.take_epoch();
+  env.epoch_is_read();
   send_headers(env, params, epoch);
   if (form.windows) send_entries(env, params, epoch);
   u32 cta = blockIdx.x;
@@ -61,8 +63,7 @@ __device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& pa
 extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
   choose_reduction(params);
-  const u64 epoch = load_relaxed(*epoch_word(params, blockIdx.x)) + 1;
-  DeviceEnv env(params, epoch);
-  if (env.read_counts()) carry_out(env, params, epoch, shared);
-  leave_epoch(params, epoch);
+  DeviceEnv env(params);
+  if (env.read_counts()) carry_out(env, params, shared);
+  env.leave_epoch();
 }

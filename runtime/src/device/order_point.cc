@@ -134,13 +134,14 @@ Status OrderPoint::leave_capture(const Passage& passage) {
   Capture* capture = find(passage.capture);
   if (capture == nullptr) capture = &take(passage.capture);
   capture->used = ++uses_;
-  capture->last = info->nodes[0];
-  // A graph with memory nodes refuses to give up a node; the earlier record then stays, harmless
-  // beside the later one.
-  if (capture->record != nullptr) api.raw().graph_destroy_node(capture->record);
-  capture->record = nullptr;
-  return api.graph_add_event_record_node(&capture->record, passage.graph, &capture->last, 1,
-                                         event_);
+  const cu::GraphNode before = std::exchange(capture->last, info->nodes[0]);
+  if (capture->record == nullptr)
+    return api.graph_add_event_record_node(&capture->record, passage.graph, &capture->last, 1,
+                                           event_);
+  // A node of a graph that is being captured cannot be taken out, but its edges can be moved.
+  PURLIN_RETURN_IF_ERROR(
+      api.graph_add_dependencies(passage.graph, &capture->last, &capture->record, 1));
+  return api.graph_remove_dependencies(passage.graph, &before, &capture->record, 1);
 }
 
 }  // namespace purlin

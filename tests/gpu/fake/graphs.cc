@@ -12,6 +12,12 @@ GraphState* graph_of(cu::Graph graph) {
   return found == state().graphs.end() ? nullptr : found->second.get();
 }
 
+auto node_in(GraphState& graph, cu::GraphNode handle) {
+  return std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) {
+    return reinterpret_cast<cu::GraphNode>(node.get()) == handle;
+  });
+}
+
 cu::Code add(cu::GraphNode* out, cu::Graph handle, const cu::GraphNode* dependencies, size_t count,
              cu::Event event, FakeNode kind) {
   GraphState* graph = graph_of(handle);
@@ -103,17 +109,31 @@ cu::Code graph_add_event_wait_node(cu::GraphNode* out, cu::Graph graph,
   return add(out, graph, dependencies, count, event, FakeNode::kWait);
 }
 
-cu::Code graph_destroy_node(cu::GraphNode handle) {
-  for (const auto& [graph, each] : state().graphs) {
-    const auto found = std::find_if(each->nodes.begin(), each->nodes.end(), [&](const auto& node) {
-      return reinterpret_cast<cu::GraphNode>(node.get()) == handle;
-    });
-    if (found == each->nodes.end()) continue;
-    for (const auto& node : each->nodes) std::erase(node->depends, found->get());
-    each->nodes.erase(found);
-    return cu::kSuccess;
+cu::Code graph_add_dependencies(cu::Graph handle, const cu::GraphNode* from,
+                                const cu::GraphNode* to, size_t count) {
+  GraphState* graph = graph_of(handle);
+  if (graph == nullptr) return cu::kInvalidHandle;
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = node_in(*graph, to[i]);
+    if (found == graph->nodes.end() || node_in(*graph, from[i]) == graph->nodes.end())
+      return cu::kInvalidHandle;
+    (*found)->depends.push_back(reinterpret_cast<Node*>(from[i]));
+    std::rotate(found, found + 1, graph->nodes.end());  // behind what it depends on now
   }
-  return cu::kInvalidHandle;
+  return cu::kSuccess;
+}
+
+cu::Code graph_remove_dependencies(cu::Graph handle, const cu::GraphNode* from,
+                                   const cu::GraphNode* to, size_t count) {
+  GraphState* graph = graph_of(handle);
+  if (graph == nullptr) return cu::kInvalidHandle;
+  for (size_t i = 0; i < count; ++i) {
+    const auto found = node_in(*graph, to[i]);
+    if (found == graph->nodes.end() ||
+        std::erase((*found)->depends, reinterpret_cast<Node*>(from[i])) != 1)
+      return cu::kInvalidHandle;
+  }
+  return cu::kSuccess;
 }
 
 }  // namespace purlin::test::fake::impl
