@@ -78,9 +78,9 @@ bool run_throughput(const HostCall& call) {
   if (!form.windows) return run_roles<Throughput<HostEnv>>(env, call);
   send_entries(env, p, call.epoch);
   if (!run_roles<Throughput<HostEnv>>(env, call)) return false;
-  for (u32 step = 0; step < form.steps; ++step) tell_exit(env, p, call.epoch, step, 0, 0, 1);
+  for (u32 step = 0; step < form.steps; ++step) tell_exit(env, p, call.epoch, step, 0, 1, 0, 1);
   for (u32 step = 0; step < form.steps; ++step)
-    if (!await_exits(env, p, call.epoch, step, 1)) return false;
+    if (!await_exits(env, p, call.epoch, step, 0, 1)) return false;
   return true;
 }
 

@@ -34,8 +34,9 @@ __device__ __forceinline__ void leave_windows(DeviceEnv& env, const DeviceParams
   const Form form = env.form();
   for (u32 step = 0; step < form.steps; ++step) {
     const Role consumer = consumer_of(form, step);
-    if (role == consumer) tell_exit(env, params, epoch, step, cta, threadIdx.x, blockDim.x);
-    if (!await_exits(env, params, epoch, step, params.ctas[static_cast<u32>(consumer)])) return;
+    const u32 ctas = params.ctas[static_cast<u32>(consumer)];
+    if (role == consumer) tell_exit(env, params, epoch, step, cta, ctas, threadIdx.x, blockDim.x);
+    if (blockIdx.x == 0 && !await_exits(env, params, epoch, step, threadIdx.x, blockDim.x)) return;
   }
 }
 

@@ -27,7 +27,9 @@ PURLIN_HD Entry* entry_at(const Params& p, u32 owner, u64 epoch, u32 source) {
          (half_of(epoch) * p.nranks + source);
 }
 
-// "CTA `cta` of `consumer` reads my bytes of `step` no more", in the memory of their owner.
+// "CTA `cta` of `consumer`, one of so many, reads my bytes of `step` no more", in the memory of their
+// owner. Ranks' grids may differ, so an exit says of how many it is one.
+PURLIN_HD constexpr u64 exit_value(u64 epoch, u32 ctas) { return epoch << kRoundBits | ctas; }
 template <class Params>
 PURLIN_HD u64* exit_at(const Params& p, u32 owner, u32 step, u32 consumer, u32 cta) {
   return word_at(p, p.map.exits, owner, (u64{step} * p.nranks + consumer) * p.map.exit_words + cta);
@@ -113,31 +115,38 @@ PURLIN_HD bool hear_entries(Env& env, const Params& p, u64 epoch, u32 lane, u32 
   return true;
 }
 
-// Tells the owners whose bytes of `step` were read in place that CTA `cta` has read its last.
+// Tells the owners whose bytes of `step` were read in place that CTA `cta` of `ctas` has read its
+// last.
 template <class Env, class Params>
-PURLIN_HD void tell_exit(Env& env, const Params& p, u64 epoch, u32 step, u32 cta, u32 lane,
+PURLIN_HD void tell_exit(Env& env, const Params& p, u64 epoch, u32 step, u32 cta, u32 ctas, u32 lane,
                          u32 lanes) {
   const u32 n = env.nranks();
   for (u32 d = 1 + lane; d < n; d += lanes) {
     const u32 owner = (p.rank + n - d) % n;
     if (env.place(step, owner) == nullptr) continue;
-    env.signal(exit_at(p, owner, step, p.rank, cta), epoch);
+    env.signal(exit_at(p, owner, step, p.rank, cta), exit_value(epoch, ctas));
     env.ring(owner);
   }
 }
 
-// Waits until `ctas` CTAs of every consumer of `step` have read their last of what this rank
-// offered, a lane for each consumer. False: stop.
+// Waits until all CTAs of every consumer of `step` have read their last of what this rank offered.
+// Several lanes share a consumer's CTAs. False: stop.
 template <class Env, class Params>
-PURLIN_HD bool await_exits(Env& env, const Params& p, u64 epoch, u32 step, u32 ctas) {
-  const u32 n = env.nranks();
-  for (u32 d = 1 + env.lane(); d < n; d += env.lanes()) {
-    const u32 consumer = (p.rank + d) % n;
+PURLIN_HD bool await_exits(Env& env, const Params& p, u64 epoch, u32 step, u32 lane, u32 lanes) {
+  const u32 peers = env.nranks() - 1;
+  if (peers == 0) return true;
+  const u32 side_by_side = lanes < peers ? lanes : peers;
+  for (u32 d = lane % side_by_side; d < peers; d += side_by_side) {
+    const u32 consumer = (p.rank + 1 + d) % env.nranks();
     if (offered(env, p, step, consumer) == 0) continue;
-    for (u32 cta = 0; cta < ctas; ++cta) {
+    u32 ctas = 1;
+    for (u32 cta = 0; cta < ctas; cta += cta == 0 ? 1 + lane / side_by_side : lanes / side_by_side) {
       const u64* word = exit_at(p, p.rank, step, consumer, cta);
-      if (!env.wait([&] { return env.observe(word) >= epoch; }, Site{consumer, step, cta}))
+      u64 value = 0;
+      if (!env.wait([&] { return (value = env.observe(word)) >= exit_value(epoch, 0); },
+                    Site{consumer, step, cta}))
         return false;
+      ctas = static_cast<u32>(value & ((u64{1} << kRoundBits) - 1));
     }
   }
   return true;

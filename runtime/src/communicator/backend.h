@@ -34,6 +34,8 @@ class Backend {
   virtual Status launch_pairs(const PairLaunch& launch);
   // Whether 16-byte packets arrive whole between all ranks.
   virtual bool packets() const { return true; }
+  // WireFacts::least_chunks, the same on all ranks.
+  virtual uint32_t least_chunks() const { return 1; }
   // Why ranks do not read each other's memory where it lies, the same on all ranks; "" if they do.
   virtual std::string unreadable() const { return "only host ranks read each other's memory"; }
   // Collective: makes own buffer reachable for the peers, and theirs for this rank, as far as can be.

@@ -165,7 +165,7 @@ Status Communicator::make_backend() {
   wire_.packets = backend_->packets();
   wire_.direct = backend_->unreadable().empty();
   wire_.kernels_read_counts = device_ != nullptr;
-  if (device_ != nullptr) wire_.least_chunks = kGpuChunks;
+  wire_.least_chunks = backend_->least_chunks();
   if (!wire_.packets) wire_.message_limit = 0;
   return {};
 }

@@ -43,6 +43,7 @@ class Communicator {
 
   int rank() const { return rendezvous_->rank(); }
   int size() const { return rendezvous_->size(); }
+  uint32_t least_chunks() const { return wire_.least_chunks; }  // see WireFacts
   const std::string& name() const { return name_; }
   purlin_device_kind device_kind() const {
     return device_ ? PURLIN_DEVICE_CUDA : PURLIN_DEVICE_HOST;

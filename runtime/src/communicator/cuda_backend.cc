@@ -22,6 +22,13 @@
 namespace purlin {
 namespace {
 
+// Whether all pairs of this rank go by packets in a call whose pairs choose: peers may have others, so
+// the launch still takes part in the epoch of theirs. Windows need an entry for each peer there.
+bool packets_serve_alone(const Launch& call) {
+  if (!call.packets || !call.chunks || call.form.windows || call.form.listed) return false;
+  return snac::longest_pair(call.transformation, call.params) <= call.params.pair_limit;
+}
+
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
@@ -47,12 +54,16 @@ class CudaBackend : public Backend {
   void prepare_pairs(snac::PairParams* params) const override { fill_wire(params); }
 
   bool packets() const override { return wire_.packets(); }
+  uint32_t least_chunks() const override {
+    return least_chunks_for(limits_.throughput, static_cast<unsigned>(rendezvous_.size()));
+  }
 
   // All programs are there before the first kernel is enqueued, and nothing is enqueued when one
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
-    const bool wanted[] = {call.packets, call.chunks, call.switched};
+    const bool alone = packets_serve_alone(call);
+    const bool wanted[] = {call.packets, call.chunks && !alone, call.switched};
     const LoadedProgram* programs[std::size(kKernels)] = {};
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (!wanted[i]) continue;
@@ -231,6 +242,7 @@ class CudaBackend : public Backend {
                     : throughput_ctas(call.form, *call.choice, limits_);
     if (!ctas) return ctas.status();
     DeviceParams params = device_params(call.params, epoch_words_, *ctas);
+    params.trailing_epoch = packets_serve_alone(call) ? 1 : 0;
     const bool programmatic =
         kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
     if (wire_.local_ranks() == 1)
@@ -304,12 +316,13 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
   if (!wire) return wire.status();
 
   std::unique_ptr<Backend> backend;
+  auto limits = agree_on_limits(cta_limits(*device, wire->local_ranks(), wish), rendezvous);
+  if (!limits) return limits.status();
   const Status alone = [&]() -> Status {
-    const CtaLimits limits = cta_limits(*device, wire->local_ranks(), wish);
     BudgetRequest request;
     request.communicator = identity_number(rendezvous);
     request.local_ranks = wire->local_ranks();
-    request.ctas = limits.claimed();
+    request.ctas = limits->claimed();
     request.name = options.name;
     auto claim = claim_budget(*device, request);
     if (!claim) return claim.status();
@@ -331,7 +344,7 @@ Result<std::unique_ptr<Backend>> make_cuda_backend(const BackendOptions& options
     PURLIN_RETURN_IF_ERROR(CudaBackend::make_all(wanted, &*made, switched ? &*switched : nullptr));
     backend = std::make_unique<CudaBackend>(device, options, std::move(*wire),
                                             std::move(*made), std::move(switched), std::move(*claim),
-                                            std::move(*order), std::move(*words), limits, rendezvous);
+                                            std::move(*order), std::move(*words), *limits, rendezvous);
     return {};
   }();
   PURLIN_RETURN_IF_ERROR(rendezvous.agree(alone));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rendezvous/records.h"
 #include "snac/throughput.h"
 
 namespace purlin {
@@ -21,6 +22,22 @@ CtaLimits cta_limits(const CudaDevice& device, unsigned local_ranks, const CtaWi
   limits.latency = std::clamp(share / 2, 1u, kMostLatencyCtas);
   limits.throughput = std::clamp(wish.throughput, 1u, share);
   return limits;
+}
+
+Result<CtaLimits> agree_on_limits(const CtaLimits& mine, Rendezvous& rendezvous) {
+  auto all = gather_records(mine, "its grids", rendezvous);
+  if (!all) return all.status();
+  CtaLimits least = mine;
+  for (const CtaLimits& one : *all) {
+    least.latency = std::min(least.latency, one.latency);
+    least.throughput = std::min(least.throughput, one.throughput);
+  }
+  return least;
+}
+
+uint32_t least_chunks_for(unsigned ctas, unsigned nranks) {
+  constexpr unsigned kMost = 16;
+  return std::clamp(ctas / std::max(1u, nranks - 1), 1u, kMost);
 }
 
 Result<Ctas> latency_ctas(const Launch& call, unsigned threads, const CtaLimits& limits) {

@@ -7,6 +7,7 @@
 #include "communicator/launch.h"
 #include "device/budget.h"
 #include "policy/choose.h"
+#include "rendezvous/rendezvous.h"
 
 namespace purlin {
 
@@ -25,6 +26,13 @@ struct CtaLimits {
 
 // `local_ranks` ranks share the device.
 CtaLimits cta_limits(const CudaDevice& device, unsigned local_ranks, const CtaWish& wish);
+
+// Collective: the least of all ranks' bounds, so that grids are the same on all of them.
+Result<CtaLimits> agree_on_limits(const CtaLimits& mine, Rendezvous& rendezvous);
+
+// WireFacts::least_chunks of n ranks whose launches have so many CTAs: with more chunks to a pair, CTAs
+// would have several short ones one after another, with fewer they would have none.
+uint32_t least_chunks_for(unsigned ctas, unsigned nranks);
 
 // CTAs of the roles stage, reduce, gather; 0 for roles that the call has not.
 struct Ctas {

@@ -7,6 +7,7 @@
 #include "communicator/element.h"
 #include "communicator/explain_notes.h"
 #include "communicator/plan_text.h"
+#include "communicator/cuda_grid.h"
 #include "communicator/prepare.h"
 #include "communicator/switch_side.h"
 #include "communicator/wire_config.h"
@@ -174,11 +175,12 @@ Status check_query(const purlin_query& query) {
 
 Result<std::vector<Launch>> prepare_all(const purlin_call& call, const policy::Policy& policy,
                                         const policy::Choice& choice,
-                                        const purlin_atom_descriptor& atom, int nranks) {
+                                        const purlin_atom_descriptor& atom, int nranks,
+                                        uint32_t least_chunks) {
   WireFacts wire;
   wire.direct = atom.kind == PURLIN_ATOM_HOST;
   wire.limits = wire.switch_limits = atom.limits;
-  if (atom.kind == PURLIN_ATOM_CUDA) wire.least_chunks = kGpuChunks;
+  wire.least_chunks = least_chunks;
   wire.config = wire_config(policy, nranks, choice.path.value == PURLIN_PATH_SWITCH);
   wire.map = snac::map_wire(wire.config);
   wire.checking = policy.checking.value;
@@ -225,8 +227,15 @@ Result<ordered_json> explain_call(const purlin_query& asked_query, const Communi
                               "call; only SCORE promises the same");
   }
   std::vector<uint64_t> counts;
-  auto launches =
-      prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor, query.nranks);
+  // Without a communicator: as with a GPU for each rank, that gives what the choice asks for.
+  const uint32_t wanted =
+      choice->stage_ctas.value + choice->reduce_ctas.value + choice->gather_ctas.value;
+  const uint32_t least_chunks =
+      comm != nullptr ? comm->least_chunks()
+      : bound.cuda    ? least_chunks_for(wanted, static_cast<unsigned>(query.nranks))
+                      : 1;
+  auto launches = prepare_all(sample_call(query, &counts), policy, *choice, *atom->descriptor,
+                              query.nranks, least_chunks);
   if (!launches) return launches.status();
   const std::string reading = note_on_reading(comm, &*launches);
 

@@ -5,9 +5,6 @@
 
 namespace purlin {
 
-// WireFacts::least_chunks on GPUs: a CTA for each.
-inline constexpr uint32_t kGpuChunks = 16;
-
 // Host ranks read their peers' input where it lies from so many bytes of a rank on (below, asking the
 // system costs more than staging) up to so large a T (above, output no longer stays in the caches, and
 // staging goes past them). Measured: bench/results. Part of the wire: all ranks take the same way.
