@@ -26,7 +26,7 @@ uint64_t control_bytes(uint32_t nranks) {
 
 class HostBackend : public Backend {
  public:
-  HostBackend(SharedMemory memory, const BackendOptions& options, const purlin_host_atom& atom,
+  HostBackend(std::shared_ptr<SharedMemory> memory, const BackendOptions& options, const purlin_host_atom& atom,
               snac::HostPatience patience, DirectReading reading, Rendezvous& rendezvous)
       : memory_(std::move(memory)), map_(snac::map_wire(options.wire)), atom_(atom),
         switch_atom_(options.switch_atom != nullptr ? options.switch_atom->host : nullptr),
@@ -37,7 +37,7 @@ class HostBackend : public Backend {
         read_peer_([this](snac::u32 peer, void* to, snac::u64 address, snac::u64 bytes) {
           return reading_.read(peer, to, address, bytes);
         }) {
-    auto* const base = reinterpret_cast<snac::u8*>(memory_.data());
+    auto* const base = reinterpret_cast<snac::u8*>(memory_->data());
     controls_ = reinterpret_cast<snac::Control*>(base);
     for (snac::u32 r = 0; r < options.wire.nranks; ++r)
       peers_[r] = base + control_bytes(options.wire.nranks) + r * map_.total;
@@ -58,8 +58,8 @@ class HostBackend : public Backend {
     call.params = &launch.params;
     call.atom = launch.switched ? switch_atom_ : &atom_;
     purlin_constants constants = launch.constants;
-    constants.shared = memory_.data();
-    constants.shared_bytes = memory_.size();
+    constants.shared = memory_->data();
+    constants.shared_bytes = memory_->size();
     call.constants = &constants;
     call.patience = patience_;
     call.peer_left = &peer_left_;
@@ -136,7 +136,7 @@ class HostBackend : public Backend {
     return reinterpret_cast<std::atomic<uint32_t>*>(&control(rendezvous_.rank())->stop);
   }
 
-  SharedMemory memory_;
+  std::shared_ptr<SharedMemory> memory_;  // one for all ranks of the process
   snac::WireMap map_;
   const purlin_host_atom& atom_;
   const purlin_host_atom* switch_atom_;
@@ -162,9 +162,8 @@ Result<std::unique_ptr<Backend>> make_host_backend(const BackendOptions& options
   if (!cores) return cores.status();
   const bool crowded = *cores < rendezvous.size();
   if (crowded) patience.spins = std::min(patience.spins, kCrowdedSpins);
-  auto memory = share_table("purlin " + options.name, bytes, rendezvous);
+  auto memory = share_mapping("purlin " + options.name, bytes, rendezvous);
   if (!memory) return memory.status();
-  memory->populate();
   // A call that reads its peers' input ends with a wait for all of them: a change of threads for each,
   // where they share cores.
   auto reading = crowded ? DirectReading::none(fmt::format("{} ranks share {} cores, where staging is "

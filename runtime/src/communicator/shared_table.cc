@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "rendezvous/records.h"
+
 namespace purlin {
 namespace {
 
@@ -29,6 +31,22 @@ Result<SharedMemory> share_table(const std::string& name, uint64_t bytes, Rendez
   if (!memory) return memory.status();
   memory->close_fd();
   return std::move(*memory);
+}
+
+Result<std::shared_ptr<SharedMemory>> share_mapping(const std::string& name, uint64_t bytes,
+                                                    Rendezvous& rendezvous) {
+  auto table = share_table(name, bytes, rendezvous);
+  if (!table) return table.status();
+  auto mine = std::make_shared<SharedMemory>(std::move(*table));
+  // Valid in this process, and until all ranks have passed the barrier.
+  auto all = gather_records(&mine, "shared memory", rendezvous);
+  if (!all) return all.status();
+  int first = 0;
+  while (!rendezvous.same_process(first)) ++first;
+  const std::shared_ptr<SharedMemory> shared = *(*all)[static_cast<size_t>(first)];
+  PURLIN_RETURN_IF_ERROR(rendezvous.barrier());
+  if (first == rendezvous.rank()) shared->populate();
+  return shared;
 }
 
 }  // namespace purlin
