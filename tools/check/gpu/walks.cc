@@ -129,13 +129,13 @@ Bytes GpuWalk::contents(uint64_t base) const {
     segment.expected += base;
   }
   if (!segments.empty())
-    std::memcpy(all.data() + image_.size(), segments.data(), segments.size() * sizeof(WalkSegment));
+    std::memcpy(all.data() + table_at(), segments.data(), segments.size() * sizeof(WalkSegment));
   return all;
 }
 
 WalkBoard GpuWalk::board(uint64_t base) const {
   WalkBoard board;
-  board.segments = base + image_.size();
+  board.segments = base + table_at();
   board.count = segments_.size();
   board.stop_at = stop_at;
   board.lockstep = lockstep ? 1 : 0;

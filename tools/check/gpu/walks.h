@@ -27,7 +27,7 @@ class GpuWalk {
   uint64_t segments() const { return segments_.size(); }
 
   // The device's side: bytes needed, and what they hold if they begin at `base`.
-  uint64_t bytes() const { return image_.size() + segments_.size() * sizeof(WalkSegment); }
+  uint64_t bytes() const { return table_at() + segments_.size() * sizeof(WalkSegment); }
   Bytes contents(uint64_t base) const;
   WalkBoard board(uint64_t base) const;
 
@@ -35,6 +35,8 @@ class GpuWalk {
   std::string judge(const WalkBoard& after, const Bytes& memory) const;
 
  private:
+  // Of the segments' descriptions, behind the image.
+  uint64_t table_at() const { return (image_.size() + 15) / 16 * 16; }
   // A stretch of the image that a segment uses.
   struct Region {
     uint64_t at = 0, bytes = 0;

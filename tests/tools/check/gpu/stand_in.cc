@@ -1,6 +1,7 @@
 #include "stand_in.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "purlin/purlin.h"
@@ -35,6 +36,7 @@ void move(const WalkSegment& s, Misdeed misdeed) {
 }
 
 void walk(WalkBoard& board, Misdeed misdeed, unsigned threads) {
+  if (board.segments % alignof(WalkSegment) != 0) std::abort();  // a GPU faults there
   auto* segments = reinterpret_cast<WalkSegment*>(board.segments);
   WalkReport& report = board.report;
   if (misdeed == Misdeed::kSwaps && board.count > 1) return set_fault(report, kReadyOrder, 1, 0);
