@@ -1,4 +1,6 @@
 // Call order on a real GPU: eager, captured, replayed and mixed.
+#include <dlfcn.h>
+
 #include <random>
 
 #include "device/call_order.h"
@@ -134,6 +136,29 @@ TEST_CASE("graphs and eager calls, mixed over streams, run in call order") {
     CHECK(gpu->api->graph_exec_destroy(each.executable).is_ok());
     CHECK(gpu->api->graph_destroy(each.graph).is_ok());
   }
+}
+
+TEST_CASE("a graph of many calls holds one wait and one record") {
+  const std::optional<RealGpu> gpu = real_gpu();
+  if (!gpu) return;
+  Logger logger(*gpu);
+  const PrivateStream stream = std::move(PrivateStream::create(gpu->device)).value();
+  const ContextScope scope(*gpu->device);
+  cu::Graph graph = nullptr;
+  REQUIRE(gpu->api->stream_begin_capture(stream.get(), cu::kCaptureThreadLocal).is_ok());
+  for (uint64_t id = 0; id < 20; ++id) logger.call(stream.get(), id, true);
+  REQUIRE(gpu->api->stream_end_capture(stream.get(), &graph).is_ok());
+  // The library itself never asks a graph for its nodes.
+  void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  REQUIRE((driver != nullptr));
+  const auto nodes_of = reinterpret_cast<cu::Code (*)(cu::Graph, cu::GraphNode*, size_t*)>(
+      dlsym(driver, "cuGraphGetNodes"));
+  REQUIRE((nodes_of != nullptr));
+  size_t count = 0;
+  CHECK(nodes_of(graph, nullptr, &count) == cu::kSuccess);
+  CHECK(count == 22);
+  CHECK(gpu->api->graph_destroy(graph).is_ok());
+  dlclose(driver);
 }
 
 }  // namespace
