@@ -54,6 +54,7 @@ class Bench {
         return Error{checked.error()};
     }
     row_.batch = samples->batch;
+    row_.empty = samples->empty;
     const auto peer = timed_peer(*memory);
     if (!peer) return Error{peer.error()};
     return report(summarize(std::move(samples->microseconds), samples->batch), *peer);
@@ -152,13 +153,15 @@ class Bench {
     struct Figures {
       Timing timing, peer;
       uint64_t wrong, digest;
+      double empty;
     };
-    const auto all = link_.gather_all(Figures{mine, peer, row_.wrong, row_.digest});
+    const auto all = link_.gather_all(Figures{mine, peer, row_.wrong, row_.digest, row_.empty});
     if (!all) return Error{all.error()};
     row_.wrong = row_.digest = 0;
     for (const Figures& rank : *all) {
       row_.wrong += rank.wrong;
       row_.digest = mix(row_.digest, rank.digest);
+      row_.empty = std::max(row_.empty, rank.empty);
       row_.rank_medians.push_back(rank.timing.median);
       keep_slowest(row_.slowest, rank.timing);
       keep_slowest(row_.peer, rank.peer);

@@ -29,6 +29,7 @@ struct Row {
   Timing slowest;                    // each figure is the greatest of all ranks'
   std::vector<double> rank_medians;  // by rank
   uint64_t batch = 1;
+  double empty = 0;  // of the slowest rank: microseconds of the empty kernel before each call
   int checked_calls = 0;
   uint64_t wrong = 0;  // over all ranks and checked calls
   // Of every byte of every rank's buffers after each checked call. The same case with the same seed

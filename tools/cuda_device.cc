@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/empty_kernel.h"
 #include "tools/rank_device.h"
 
 namespace purlin::tools {
@@ -13,19 +14,26 @@ constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 class CudaDevice : public RankDevice {
  public:
-  CudaDevice(const CudaDriver& driver, int ordinal, bool graph)
-      : driver_(driver), ordinal_(ordinal), graph_(graph) {}
+  CudaDevice(const CudaDriver& driver, int ordinal, bool graph, bool behind)
+      : driver_(driver), ordinal_(ordinal), graph_(graph), behind_(behind) {}
   ~CudaDevice() override {
+    empty_.reset();
     for (CudaHandle event : events_) driver_.event_destroy(event);
     if (stream_) driver_.stream_destroy(stream_);
     if (context_) driver_.context_release(device_);
   }
 
   Done open() {
-    return all({{"cuDeviceGet", driver_.device_get(&device_, ordinal_)},
-                {"cuDevicePrimaryCtxRetain", driver_.context_retain(&context_, device_)},
-                {"cuCtxSetCurrent", driver_.context_set(context_)},
-                {"cuStreamCreate", driver_.stream_create(&stream_, kNonBlocking)}});
+    const Done opened =
+        all({{"cuDeviceGet", driver_.device_get(&device_, ordinal_)},
+             {"cuDevicePrimaryCtxRetain", driver_.context_retain(&context_, device_)},
+             {"cuCtxSetCurrent", driver_.context_set(context_)},
+             {"cuStreamCreate", driver_.stream_create(&stream_, kNonBlocking)}});
+    if (!opened || !behind_) return opened;
+    auto empty = EmptyKernel::load(driver_);
+    if (!empty) return Error{empty.error()};
+    empty_ = std::move(*empty);
+    return done();
   }
 
   purlin_device_kind kind() const override { return PURLIN_DEVICE_CUDA; }
@@ -74,12 +82,13 @@ class CudaDevice : public RankDevice {
     Done made = graph_ ? capture(many, graph) : done();
     if (made) made = make_events(count + 1);
     if (!made) return Error{made.error()};
+    const auto empty = time_empty_kernels(batch, count, comm);
+    if (!empty) return Error{empty.error()};
     if (Done all_made = everyone_ready(); !all_made) return Error{all_made.error()};
-    const auto replay = [&] {
-      return driver_.check("cuGraphLaunch", driver_.graph_launch(graph.executable, stream_));
-    };
-    return graph_ ? between_events(replay, count, batch, comm)
-                  : between_events(many, count, batch, comm);
+    auto samples = graph_ ? between_events([&] { return replay(graph); }, count, batch, comm)
+                          : between_events(many, count, batch, comm);
+    if (samples) samples->empty = *empty;
+    return samples;
   }
 
  private:
@@ -98,9 +107,12 @@ class CudaDevice : public RankDevice {
     return static_cast<CudaAddress>(reinterpret_cast<uintptr_t>(memory));
   }
 
-  static Done calls_in_a_row(const std::function<Done()>& call, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i)
+  Done calls_in_a_row(const std::function<Done()>& call, uint64_t count) const {
+    for (uint64_t i = 0; i < count; ++i) {
+      if (empty_)
+        if (Done made = empty_->enqueue(stream_); !made) return made;
       if (Done made = call(); !made) return made;
+    }
     return done();
   }
 
@@ -131,6 +143,27 @@ class CudaDevice : public RankDevice {
         {{"cuGraphInstantiate", driver_.graph_instantiate(&graph.executable, graph.captured, 0)},
          {"cuGraphUpload", driver_.graph_upload(graph.executable, stream_)},
          {"cuStreamSynchronize", driver_.stream_synchronize(stream_)}});
+  }
+
+  Done replay(const Graph& graph) const {
+    return driver_.check("cuGraphLaunch", driver_.graph_launch(graph.executable, stream_));
+  }
+
+  // Graphs like those of calls, of the kernel alone; 0 where calls do not stand behind one.
+  Outcome<double> time_empty_kernels(uint64_t batch, uint64_t count, purlin_comm_t comm) {
+    if (!empty_) return 0.0;
+    Graph graph(driver_);
+    const auto many = [&]() -> Done {
+      for (uint64_t i = 0; i < batch; ++i)
+        if (Done made = empty_->enqueue(stream_); !made) return made;
+      return done();
+    };
+    if (graph_)
+      if (Done captured = capture(many, graph); !captured) return Error{captured.error()};
+    auto samples = graph_ ? between_events([&] { return replay(graph); }, count, batch, comm)
+                          : between_events(many, count, batch, comm);
+    if (!samples) return Error{samples.error()};
+    return summarize(std::move(samples->microseconds), batch).median;
   }
 
   Done make_events(uint64_t count) {
@@ -168,17 +201,18 @@ class CudaDevice : public RankDevice {
 
   const CudaDriver& driver_;
   const int ordinal_;
-  const bool graph_;
+  const bool graph_, behind_;
   int device_ = 0;
   CudaHandle context_ = nullptr, stream_ = nullptr;
   std::vector<CudaHandle> events_;
+  std::unique_ptr<EmptyKernel> empty_;  // with behind_
 };
 
 }  // namespace
 
-Outcome<std::unique_ptr<RankDevice>> cuda_device(const CudaDriver& driver, int ordinal,
-                                                 bool graph) {
-  auto device = std::make_unique<CudaDevice>(driver, ordinal, graph);
+Outcome<std::unique_ptr<RankDevice>> cuda_device(const CudaDriver& driver, int ordinal, bool graph,
+                                                 bool behind) {
+  auto device = std::make_unique<CudaDevice>(driver, ordinal, graph, behind);
   if (Done opened = device->open(); !opened) return Error{opened.error()};
   return std::unique_ptr<RankDevice>(std::move(device));
 }

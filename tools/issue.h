@@ -19,6 +19,9 @@ class Issuer {
   Issuer(const Issuer&) = delete;
   Issuer& operator=(const Issuer&) = delete;
 
+  // For collectives; valid as long as the issuer.
+  const purlin_call& call() const { return call_; }
+
   // On return this rank's part is complete in host memory, enqueued on a GPU.
   Done operator()() const;
 

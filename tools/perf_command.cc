@@ -91,6 +91,8 @@ void add_perf_command(CLI::App& app) {
                    "Memory of the ranks: host, cuda, or auto (a GPU if there is one)");
   perf->add_flag("--eager", given->eager,
                  "On GPUs: time calls made one by one instead of replayed graphs of 20");
+  perf->add_flag("--behind", given->behind,
+                 "On GPUs: put an empty kernel before each timed call; its time counts");
   perf->add_option("--root", given->root, "Root of broadcast, reduce, scatter, gather (0)");
   perf->add_option("--skew", given->skew, "Sizes of parts: uniform or zipf:EXPONENT (uniform)");
   perf->add_option("--counts-file", given->counts_file,
@@ -104,6 +106,8 @@ void add_perf_command(CLI::App& app) {
   perf->add_option("--seed", given->seed, "Of inputs and random counts (1)");
   perf->add_option("--timeout", given->timeout_seconds, "Seconds to wait for a peer (30)");
   perf->add_option("--ctas", given->ctas, "Most CTAs of a call (what the policy says)");
+  perf->add_option("--alone", given->alone,
+                   "Run this rank by itself, as profilers and sanitizers want it");
   perf->add_option("--vs", given->versus,
                    "On GPUs: time nccl too, or nccl-sym (symmetric windows)");
   perf->add_option("--nccl", given->nccl, "NCCL's library (libnccl.so.2)");

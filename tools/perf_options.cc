@@ -145,6 +145,23 @@ Done set_versus(const PerfArguments& given, const Environment& environment, Perf
   return done();
 }
 
+Done set_alone(const PerfArguments& given, PerfOptions& options) {
+  if (given.alone == -1) return done();
+  if (given.alone < 0 || given.alone >= options.nranks)
+    return wrong("--alone", fmt::format("rank {} is asked for; the ranks are 0 to {}", given.alone,
+                                        options.nranks - 1));
+  if (options.as_processes)
+    return wrong("--alone", "the ranks must be threads of one process; leave the launcher out");
+  if (options.collective == PURLIN_SEND_RECV)
+    return wrong("--alone", "messages go on from one call to the next, so no rank can repeat one");
+  if (given.registered)
+    return wrong("--alone", "buffers are registered by all ranks; leave --registered out");
+  if (!given.versus.empty())
+    return wrong("--alone", "NCCL cannot run one rank by itself; leave --vs out");
+  options.alone = given.alone;
+  return done();
+}
+
 Done set_rest(const PerfArguments& given, PerfOptions& options) {
   const auto path = parse_path(given.path);
   if (!path) return wrong("--path", path.error());
@@ -160,6 +177,9 @@ Done set_rest(const PerfArguments& given, PerfOptions& options) {
   else if (given.device != "auto")
     return wrong("--device", unknown_word("device", given.device, {"auto", "host", "cuda"}));
   options.eager = given.eager;
+  options.behind = given.behind;
+  if (given.behind && options.device == PURLIN_DEVICE_HOST)
+    return wrong("--behind", "host ranks launch no kernels; leave it or --device host out");
   options.registered = given.registered;
   if (given.iterations == 0 || given.iterations < -1)
     return wrong("--iters", "at least one call must be timed");
@@ -194,6 +214,7 @@ Outcome<PerfOptions> check_arguments(const PerfArguments& given, const Environme
   if (Done step = set_operation(given, options); !step) return Error{step.error()};
   if (Done step = set_skew(given, options); !step) return Error{step.error()};
   if (Done step = set_sizes(given, options); !step) return Error{step.error()};
+  if (Done step = set_alone(given, options); !step) return Error{step.error()};
   if (Done step = set_rest(given, options); !step) return Error{step.error()};
   if (Done step = set_versus(given, environment, options); !step) return Error{step.error()};
   return options;

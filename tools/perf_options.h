@@ -22,10 +22,11 @@ struct PerfArguments {
   std::string dtypes = "f32", ops, path = "auto", device = "auto", policy, json;
   std::string skew, counts_file, placement, versus, nccl = "libnccl.so.2";
   bool random_counts = false, in_place = false, check = false, progress = false, eager = false;
+  bool behind = false;
   bool registered = false;
   int64_t iterations = -1, warmup = 5;
   uint64_t seed = 1, misalign = 0;
-  int root = -1;
+  int root = -1, alone = -1;
   double timeout_seconds = 30;
   unsigned ctas = 0;
 };
@@ -49,11 +50,13 @@ struct PerfOptions {
   Skew skew;
   Placement placement = Placement::kPacked;
   bool in_place = false, check = false, progress = false;
+  bool behind = false;      // GPUs: each timed call stands behind an empty kernel
   bool eager = false;       // GPUs: time calls made one by one, not replays of graphs
   bool registered = false;  // buffers that peers may reach in place
   uint64_t iterations = 0;  // 0: as plan_calls says
   uint64_t warmup = 5, seed = 1, misalign = 0;
   int root = 0;
+  int alone = -1;  // this rank runs by itself; -1: all run together
   unsigned timeout_ms = 30'000, ctas = 0;
 };
 

@@ -63,6 +63,9 @@ std::string_view path_text(purlin_path path) {
 
 std::string_view device_text(const PerfOptions& options) {
   if (options.device != PURLIN_DEVICE_CUDA) return "host memory";
+  if (options.behind)
+    return options.eager ? "GPU memory, calls one by one, each behind an empty kernel"
+                         : "GPU memory, graphs, each call behind an empty kernel";
   return options.eager ? "GPU memory, calls one by one" : "GPU memory, graphs";
 }
 
@@ -93,12 +96,14 @@ std::string table_heading(const PerfOptions& options) {
   const std::string kind = options.as_processes ? fmt::format("processes of {}", options.launcher)
                                                 : std::string("threads of one process");
   std::string text =
-      fmt::format("# purlin perf {}: {} ranks, {}, {}{}{}\n# path {}, policy {}, seed {}, {}\n",
+      fmt::format("# purlin perf {}: {} ranks, {}, {}{}{}{}\n# path {}, policy {}, seed {}, {}\n",
                   collective_name(options.collective), options.nranks, kind, device_text(options),
                   options.in_place ? ", in place" : "", options.registered ? ", registered" : "",
+                  options.alone < 0 ? "" : fmt::format(", rank {} alone", options.alone),
                   path_text(options.path),
                   options.policy.empty() ? "found by search" : options.policy, options.seed,
-                  options.check ? "results checked bit for bit on every rank"
+                  options.check ? options.alone < 0 ? "results checked bit for bit on every rank"
+                                                    : "results checked bit for bit"
                                 : "results not checked (--check)");
   if (takes_counts(options.collective) || options.collective == PURLIN_SEND_RECV)
     text += fmt::format("# parts: {}\n", options.collective == PURLIN_SEND_RECV &&
@@ -159,6 +164,7 @@ nlohmann::ordered_json json_heading(const PerfOptions& options) {
   json["path"] = path_text(options.path);
   json["in_place"] = options.in_place;
   json["registered"] = options.registered;
+  if (options.alone >= 0) json["alone"] = options.alone;
   json["seed"] = options.seed;
   if (takes_counts(options.collective)) json["skew"] = skew_text(options.skew);
   json["checked"] = options.check;
@@ -178,6 +184,7 @@ nlohmann::ordered_json json_row(const PerfOptions& options, const Case& test, co
   json["calls_per_sample"] = row.batch;
   json["time_us"] = figures(row.slowest);
   json["rank_median_us"] = row.rank_medians;
+  if (options.behind) json["empty_us"] = row.empty;
   if (row.peer.calls > 0) {
     json["nccl_time_us"] = figures(row.peer);
     json["nccl_ratio"] = ratio_to_peer(row);

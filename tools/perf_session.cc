@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tools/alone.h"
 #include "tools/bench.h"
 #include "tools/cuda_driver.h"
 #include "tools/names.h"
@@ -83,7 +84,8 @@ class Session {
       options_.device = PURLIN_DEVICE_CUDA;
       return open_nccl();
     }
-    if (options_.device == PURLIN_DEVICE_CUDA || options_.versus != Versus::kNothing)
+    if (options_.device == PURLIN_DEVICE_CUDA || options_.behind ||
+        options_.versus != Versus::kNothing)
       return Error{driver.error()};
     options_.device = PURLIN_DEVICE_HOST;
     return done();
@@ -100,7 +102,7 @@ class Session {
   // Ranks take the GPUs in turn.
   Outcome<std::unique_ptr<RankDevice>> device_of(int rank) const {
     if (!driver_) return host_device();
-    return cuda_device(*driver_, rank % driver_->devices(), !options_.eager);
+    return cuda_device(*driver_, rank % driver_->devices(), !options_.eager, options_.behind);
   }
 
   purlin_comm_options comm_options(const RankDevice& device) const {
@@ -152,8 +154,22 @@ class Session {
     if (purlin_comm_create(&comm, &wanted) != PURLIN_OK) created = Error{purlin_last_error()};
     cost.made();
     if (!created) fail(rank, created.error());
-    if (link->agree(created)) rows(comm, cost, **device, *link);
+    if (link->agree(created)) {
+      if (options_.alone < 0)
+        rows(comm, cost, **device, *link);
+      else
+        rows_alone(comm, cost, **device, *link);
+    }
     if (comm) finish(comm, rank);
+  }
+
+  // The peers only hold their memory.
+  void rows_alone(purlin_comm_t comm, Cost& cost, RankDevice& device, RankLink& link) {
+    if (link.rank() == options_.alone) {
+      ThreadHub solo(1);
+      rows(comm, cost, device, *solo.link(0));
+    }
+    static_cast<void>(link.agree(done()));
   }
 
   void finish(purlin_comm_t comm, int rank) {
@@ -162,13 +178,15 @@ class Session {
 
   void rows(purlin_comm_t comm, Cost& cost, RankDevice& device, RankLink& link) {
     const bool first = link.rank() == 0;
+    const bool alone = options_.alone >= 0;
+    const int rank = alone ? options_.alone : link.rank();
     const auto created = cost.of_all(link);
-    if (!created) return fail(link.rank(), created.error());
+    if (!created) return fail(rank, created.error());
     std::unique_ptr<NcclPeer> peer;
     Cost peer_cost(device);
     if (nccl_) {
       auto joined = NcclPeer::join(*nccl_, link, options_.versus == Versus::kNcclSymmetric);
-      if (!joined) return fail(link.rank(), joined.error());
+      if (!joined) return fail(rank, joined.error());
       peer = std::move(*joined);
       peer_cost.made();
     }
@@ -185,16 +203,18 @@ class Session {
                                  options_.misalign,   options_.registered, peer.get()};
     const std::function<void(const std::string&)> complain = [&](const std::string& text) {
       const std::lock_guard lock(mutex_);
-      output_.complain(link.rank(), text);
+      output_.complain(rank, text);
     };
     uint64_t wrong = 0, finished = 0;
     for (const Case& test : cases_) {
       if (first) progress.show(finished, cases_.size(), label(test));
-      const auto row = measure(test, settings, comm, device, link, [&](const std::string& note) {
+      const std::function<void(const std::string&)> told = [&](const std::string& note) {
         complain(fmt::format("{}: {}", label(test), note));
-      });
+      };
+      const auto row = alone ? measure_alone(test, settings, rank, comm, device, told)
+                             : measure(test, settings, comm, device, link, told);
       if (first) progress.clear();
-      if (!row) return fail(link.rank(), fmt::format("{}: {}", label(test), row.error()));
+      if (!row) return fail(rank, fmt::format("{}: {}", label(test), row.error()));
       wrong += row->wrong;
       ++finished;
       if (!first) continue;

@@ -18,6 +18,7 @@ namespace purlin::tools {
 struct Samples {
   std::vector<double> microseconds;
   uint64_t batch = 1;
+  double empty = 0;  // behind an empty kernel: the median of that kernel's time, timed by itself
 };
 
 // One rank's, used by its thread alone.
@@ -54,7 +55,9 @@ class RankDevice {
 std::unique_ptr<RankDevice> host_device();
 
 // The GPU of this ordinal, current on the calling thread until the device is destroyed. `graph`:
-// time replays of captured graphs of 20 calls, otherwise calls made one by one.
-Outcome<std::unique_ptr<RankDevice>> cuda_device(const CudaDriver& driver, int ordinal, bool graph);
+// time replays of captured graphs of 20 calls, otherwise calls made one by one. `behind`: every timed
+// call stands behind a kernel that does nothing, whose time counts.
+Outcome<std::unique_ptr<RankDevice>> cuda_device(const CudaDriver& driver, int ordinal, bool graph,
+                                                 bool behind = false);
 
 }  // namespace purlin::tools

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Collectives of several ranks on one GPU, which copy within its memory: a baseline for the protocols
 # and the Atoms, not a figure for links. usage: bench/gpu/loopback.sh OUT [PURLIN-COMMAND]
-# Writes OUT/loopback.jsonl (one document of `purlin perf --json` a line, with Atom and driver) and
-# OUT/creation.jsonl. About four minutes.
+# Writes OUT/loopback.jsonl (one document of `purlin perf --json` a line, with Atom and driver). About four
+# minutes. What creation, memory and launches cost: costs.py.
 set -euo pipefail
 out=${1:?usage: bench/gpu/loopback.sh OUT [PURLIN-COMMAND]}
 purlin=${2:-build/release/bin/purlin}
@@ -11,7 +11,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 driver=$(nvidia-smi --query-gpu=name,driver_version,clocks.sm --format=csv,noheader | head -1)
 : >"$out/loopback.jsonl"
-: >"$out/creation.jsonl"
 
 # row ATOM perf-arguments…: one run, its document with what perf does not know.
 row() {
@@ -35,14 +34,6 @@ print(json.dumps(document))
 PY
 }
 
-# How long it takes until two ranks have their communicators, with an empty cache and with a full one.
-for state in cold cached; do
-  [[ $state == cold ]] && rm -rf "$work/cache"
-  begin=$(date +%s%N)
-  PURLIN_CACHE_DIR=$work/cache "$purlin" perf barrier -n 2 --device cuda -b 8 -e 8 --iters 10 >"$work/text" 2>&1 || cat "$work/text" >&2
-  printf '{"what": "whole run of perf barrier, 2 ranks", "cache": "%s", "milliseconds": %d, "gpu_driver_clock": "%s"}\n' \
-    "$state" $((($(date +%s%N) - begin) / 1000000)) "$driver" >>"$out/creation.jsonl"
-done
 for n in 2 8; do
   for collective in all_reduce all_gather reduce_scatter all_to_all broadcast all_to_all_v send_recv; do
     row generic $collective -n $n -b 1KiB -e 256MiB -f 4

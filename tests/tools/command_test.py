@@ -150,6 +150,23 @@ class Perf(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(json.loads(out)['rows'][0]['size'], 0)
 
+    def test_each_rank_alone_is_right(self):
+        chance = random.Random(level.SEED + 1)
+        for collective in COLLECTIVES:
+            if collective == 'send_recv':
+                continue
+            for path in [[]] if collective == 'barrier' else [['--path', 'latency'], ['--path', 'throughput']]:
+                for ranks in [1, 2, 3, 8] if level.is_full() else [chance.choice([2, 3, 5])]:
+                    sizes = [] if collective == 'barrier' else ['-b', 0, '-e', '64KiB', '-f', 20]
+                    place = [] if collective in NO_PLACE else chance.choice([[], ['--in-place', '--misalign', 4]])
+                    out = self.check(collective, ranks, '--alone', chance.randrange(ranks), *sizes, *path, *place)
+                    self.assertIn('alone', out)
+        out = self.check('all_reduce', 3, '--alone', 1, '-b', 5000, '-e', 5000, '-d', 'all', '-o', 'all')
+        self.assertEqual(len(rows(out)), 72)
+        status, _, err = purlin('perf', 'all_reduce', '-n', 2, '--device', 'host', '--alone', 0, '-b', '64MiB')
+        self.assertEqual(status, 1)
+        self.assertIn('staging.throughput_bytes', err)
+
     def test_ranks_can_be_processes(self):
         status, out, err = purlin('run', '-n', 3, '--', PURLIN, 'perf', 'all_reduce', '--check',
                                   '--device', 'host', '-e', '64KiB', '-f', 8)

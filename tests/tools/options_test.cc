@@ -85,6 +85,19 @@ TEST_CASE("options that make no sense together are refused by name") {
   given.skew = "uniform";
   given.random_counts = true;
   CHECK(refusal(given).find("at most one") != std::string::npos);
+  given = asked("all_reduce");
+  given.alone = 4;
+  CHECK(refusal(given).find("0 to 3") != std::string::npos);
+  given.alone = 3;
+  given.versus = "nccl";
+  CHECK(refusal(given).find("leave --vs out") != std::string::npos);
+  given = asked("all_reduce");
+  given.device = "host";
+  given.behind = true;
+  CHECK(refusal(given).find("no kernels") != std::string::npos);
+  given = asked("send_recv");
+  given.alone = 0;
+  CHECK(refusal(given).find("--alone") != std::string::npos);
 }
 
 TEST_CASE("sizes have defaults that follow each other") {

@@ -292,6 +292,13 @@ PURLIN_API purlin_status purlin_recv(void* recv, uint64_t count, purlin_dtype dt
 PURLIN_API purlin_status purlin_group_start(void);
 PURLIN_API purlin_status purlin_group_end(void);
 
+/* One rank by itself, for tools that serialize or replay launches (docs/perf.md). `everyone`, one call for each
+ * rank with buffers in host memory, is carried out there, and what the peers wrote is put where this rank looks
+ * for it; NULL: it is there from an earlier such call; that can be captured. PURLIN_INVALID_USAGE: with any other
+ * call on `comm`. PURLIN_UNSUPPORTED: switch, registered buffers, counts on the device, staging used twice. */
+PURLIN_API purlin_status purlin_run_alone(const purlin_call* call, const purlin_call* everyone,
+                                          purlin_comm_t comm, purlin_stream_t stream);
+
 /* ---- Memory and preparation ------------------------------------------------------------------ */
 
 /* Memory on the communicator-less current device that peers can map; needed for zero-copy. */

@@ -13,6 +13,18 @@ Status run(const purlin_call* call, purlin_comm_t comm, purlin_stream_t stream) 
   return (*handle)->communicator->run(*call, stream);
 }
 
+Status run_alone(const purlin_call* call, const purlin_call* everyone, purlin_comm_t comm,
+                 purlin_stream_t stream) {
+  if (call == nullptr) return Status(PURLIN_INVALID_ARGUMENT, "call is null");
+  auto handle = ready_handle(comm);
+  if (!handle) return handle.status();
+  if (in_group())
+    return Status(PURLIN_INVALID_USAGE, "a rank cannot run alone within a group; end the group first");
+  Communicator& communicator = *(*handle)->communicator;
+  const auto ranks = everyone == nullptr ? 0 : static_cast<size_t>(communicator.size());
+  return communicator.run_alone(*call, {everyone, ranks}, stream);
+}
+
 purlin_call start(int collective, const void* send, void* recv, uint64_t count, purlin_dtype dtype) {
   purlin_call call{};
   call.struct_size = sizeof call;
@@ -33,6 +45,11 @@ extern "C" {
 
 purlin_status purlin_run(const purlin_call* call, purlin_comm_t comm, purlin_stream_t stream) {
   return purlin::remember(purlin::run(call, comm, stream));
+}
+
+purlin_status purlin_run_alone(const purlin_call* call, const purlin_call* everyone, purlin_comm_t comm,
+                               purlin_stream_t stream) {
+  return purlin::remember(purlin::run_alone(call, everyone, comm, stream));
 }
 
 purlin_status purlin_all_gather(const void* send, void* recv, uint64_t send_count,

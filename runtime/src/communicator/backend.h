@@ -50,6 +50,9 @@ class Backend {
   virtual void stop(const snac::StopRecord& record) = 0;
   // Says that this rank refuses the call it was about to make; waiting peers may look.
   virtual void refuse_next() = 0;
+  // Overwrites bytes of a rank's block, as mapped here, after own enqueued work has ended. No peer may be
+  // running.
+  virtual Status write_block(int rank, uint64_t offset, std::span<const snac::u8> bytes) = 0;
   // Waits for own enqueued work, bounded by the timeout of the calls.
   virtual void drain() = 0;
 };

@@ -274,7 +274,19 @@ Status Communicator::tell_if_stopped() {
   return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
 }
 
+// What a rank did alone leaves it out of step with its peers.
+Status Communicator::keep_company() {
+  if (company_ == Company::kAlone)
+    return Status(PURLIN_INVALID_USAGE,
+                  fmt::format("rank {} of communicator {} has run alone, so calls with its peers are no longer "
+                              "possible; create a communicator for them",
+                              rank(), name_));
+  company_ = Company::kTogether;
+  return {};
+}
+
 Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& call) {
+  PURLIN_RETURN_IF_ERROR(keep_company());
   if (facts && facts->call->counts_on_device != 0 && device_ == nullptr) {
     if (const auto excess = above_bound(*facts, size())) return stop_for(*excess, *facts);
   }
@@ -286,6 +298,7 @@ Status Communicator::carry_out(const Result<CallFacts>& facts, const GroupCall& 
 }
 
 Status Communicator::send_and_receive(std::span<const Message> messages) {
+  PURLIN_RETURN_IF_ERROR(keep_company());
   Status status = prepare_messages(messages, wire_, size(), rank(), &pair_launch_);
   if (status.is_ok()) status = backend_->launch_pairs(pair_launch_);
   return status.is_ok() ? status : failed(status, "messages");

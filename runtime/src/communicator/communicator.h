@@ -68,6 +68,11 @@ class Communicator {
   // the calls in order, those that can be fused as one. No other call comes between.
   Status run(std::span<const Message> messages, std::span<const GroupCall> calls,
              const FusedCall* exchange = nullptr);
+  // Carries out this rank's side of `call` with no peer taking part, as the first call of the communicator
+  // each time. `everyone`, the call of every rank with buffers in host memory, is carried out there
+  // first, and what the peers wrote is put where this rank will look for it; empty: it is there from
+  // the time before. No other call may have been made, or be made later, by any rank.
+  Status run_alone(const purlin_call& call, std::span<const purlin_call> everyone, purlin_stream_t stream);
   // Says that this rank refused what it was about to do, so that peers that wait for it may end.
   void refuse();
   // Collective: the members of `color`, ordered by key, then rank; null for a negative color.
@@ -93,6 +98,8 @@ class Communicator {
   Status make_backend();
   Status tell_if_stopped();
   Status send_and_receive(std::span<const Message> messages);
+  Status write_peers_part(std::span<const purlin_call> everyone);
+  Status keep_company();
   Status carry_out(const Result<CallFacts>& facts, const GroupCall& call);
   Status failed(const Status& status, const std::string& what);
   Status stop_for(const snac::CountExcess& excess, const CallFacts& facts);
@@ -123,6 +130,7 @@ class Communicator {
   Launch launch_;
   RepeatedCall repeated_;  // what launch_ was prepared for
   PairLaunch pair_launch_;
+  enum class Company { kNone, kTogether, kAlone } company_ = Company::kNone;  // of the calls made so far
   bool told_ = false;  // the caller of `run` has been given the error that broke the communicator
   std::mutex broken_mutex_;
   Status broken_;

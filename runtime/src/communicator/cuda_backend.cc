@@ -83,6 +83,7 @@ class CudaBackend : public Backend {
         PURLIN_RETURN_IF_ERROR(check_buffer("an array of displacements", shape->displs));
       }
     }
+    if (call.alone) PURLIN_RETURN_IF_ERROR(rewind(stream));
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }
@@ -174,6 +175,17 @@ class CudaBackend : public Backend {
   void refuse_next() override {
     __atomic_store_n(&control(rendezvous_.rank())->refused, 1, __ATOMIC_RELEASE);
   }
+  Status write_block(int rank, uint64_t offset, std::span<const snac::u8> bytes) override {
+    PURLIN_RETURN_IF_ERROR(order_->synchronize());
+    auto stream = PrivateStream::create(device_);
+    if (!stream) return stream.status();
+    const ContextScope scope(*device_);
+    PURLIN_RETURN_IF_ERROR(scope.status());
+    const auto to = reinterpret_cast<cu::DevicePtr>(wire_.block(rank)) + offset;
+    PURLIN_RETURN_IF_ERROR(
+        device_->api().memcpy_htod_async(to, bytes.data(), bytes.size(), stream->get()));
+    return stream->synchronize();
+  }
   // Kernels end by themselves: with their work, with the stop word, or with their time limit.
   void drain() override { static_cast<void>(order_->synchronize()); }
 
@@ -235,6 +247,16 @@ class CudaBackend : public Backend {
     return find_program(need);
   }
 
+  // Enqueues the epoch 0, and takes back the flags that this rank raises for itself.
+  Status rewind(cu::Stream stream) const {
+    const ContextScope scope(*device_);
+    PURLIN_RETURN_IF_ERROR(scope.status());
+    const auto block = reinterpret_cast<cu::DevicePtr>(wire_.block(rendezvous_.rank()));
+    PURLIN_RETURN_IF_ERROR(device_->api().memset_d8_async(block + map_.epochs, 0,
+                                                          uint64_t{epoch_words_} * 8, stream));
+    return device_->api().memset_d8_async(block + map_.own, 0, map_.acks - map_.own, stream);
+  }
+
   Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
                     cu::Stream stream) {
     auto ctas = kernel == ProtocolKernel::kLatency
@@ -244,8 +266,8 @@ class CudaBackend : public Backend {
     DeviceParams params = device_params(call.params, epoch_words_, *ctas);
     params.trailing_epoch = packets_serve_alone(call) ? 1 : 0;
     const bool programmatic =
-        kernel == ProtocolKernel::kLatency && device_->architecture() >= 90;
-    if (wire_.local_ranks() == 1)
+        kernel == ProtocolKernel::kLatency && device_->architecture() >= 90 && !call.alone;
+    if (wire_.local_ranks() == 1 || call.alone)
       return enqueue(program, ctas->total(), &params, programmatic, stream);
     const auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();

@@ -20,6 +20,7 @@ struct Launch {
   bool chunks = false;   // run the throughput protocol; both: by pairs
   bool switched = false; // run the switch protocol, and neither of the others
   bool direct = false;   // chunks: consumers read the stagers' input where it lies
+  bool alone = false;    // the communicator's first call, again: its peers' part is there
   purlin_stream_t stream = nullptr;
 };
 

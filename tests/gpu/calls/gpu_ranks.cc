@@ -89,8 +89,8 @@ void GpuRanks::synchronize(int rank) const {
   REQUIRE_MESSAGE(waited.is_ok(), waited.message());
 }
 
-Carrier GpuRanks::carrier(int rank, int replays) const {
-  return [this, rank, replays](purlin_call call,
+Carrier GpuRanks::carrier(int rank, int replays, const Issue& issue) const {
+  return [this, rank, replays, issue](purlin_call call,
                                std::span<const std::span<unsigned char>> memory) -> std::string {
     std::vector<uint64_t> places;  // in the arena
     const auto moved = [&](const void* address) -> unsigned char* {
@@ -111,7 +111,8 @@ Carrier GpuRanks::carrier(int rank, int replays) const {
     call.send = moved(call.send);
     call.recv = moved(call.recv);
     const auto make = [&]() -> std::string {
-      return purlin_run(&call, comm(rank), stream(rank)) == PURLIN_OK ? "" : purlin_last_error();
+      const purlin_status status = issue ? issue(call) : purlin_run(&call, comm(rank), stream(rank));
+      return status == PURLIN_OK ? "" : purlin_last_error();
     };
     if (replays == 0) {
       if (std::string wrong = make(); !wrong.empty()) return wrong;

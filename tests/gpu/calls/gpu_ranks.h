@@ -54,8 +54,10 @@ class GpuRanks {
   DeviceBytes& arena(int rank) const { return *arenas_[static_cast<size_t>(rank)]; }
   static constexpr uint64_t kArenaBytes = 64 << 20;
 
-  // Makes a call eagerly, or captured into a graph that is replayed `replays` times.
-  Carrier carrier(int rank, int replays = 0) const;
+  // Makes a call eagerly, or captured into a graph that is replayed `replays` times. By default with
+  // purlin_run; otherwise `issue` gets the call in device memory.
+  using Issue = std::function<purlin_status(const purlin_call& call)>;
+  Carrier carrier(int rank, int replays = 0, const Issue& issue = {}) const;
 
  private:
   GpuRanks() = default;

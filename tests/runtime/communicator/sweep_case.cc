@@ -135,6 +135,27 @@ std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& in, cons
   return "";
 }
 
+namespace {
+
+// Ranks from the size of `everyone` on are still to come.
+std::string prepare_next(const Case& c, int rank, const std::vector<Bytes>& in,
+                         const AloneCarrier& alone, std::vector<purlin_call>* everyone) {
+  const int next = static_cast<int>(everyone->size());
+  if (next == c.n) return run_rank(c, rank, in, alone(*everyone));
+  return run_rank(c, next, in, [&](const purlin_call& call, auto) {
+    everyone->push_back(call);
+    return prepare_next(c, rank, in, alone, everyone);
+  });
+}
+
+}  // namespace
+
+std::string run_alone(const Case& c, int rank, const std::vector<Bytes>& in,
+                      const AloneCarrier& alone) {
+  std::vector<purlin_call> everyone;
+  return prepare_next(c, rank, in, alone, &everyone);
+}
+
 std::string describe(const Case& c) {
   return "collective " + std::to_string(c.collective) + ", " + std::to_string(c.n) +
          " ranks, dtype " + std::to_string(c.dtype) + ", op " + std::to_string(c.op) + ", path " +

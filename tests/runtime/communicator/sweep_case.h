@@ -49,4 +49,10 @@ std::string run_rank(const Case& c, int rank, const std::vector<Bytes>& inputs,
                      const Carrier& carrier);
 std::string describe(const Case& c);
 
+// The call of every rank in host memory, as purlin_run_alone takes them; then `alone(everyone)`, by
+// which `rank`'s own call is made. The results of all are compared: "" or what is wrong.
+using AloneCarrier = std::function<Carrier(const std::vector<purlin_call>& everyone)>;
+std::string run_alone(const Case& c, int rank, const std::vector<Bytes>& inputs,
+                      const AloneCarrier& alone);
+
 }  // namespace purlin::test

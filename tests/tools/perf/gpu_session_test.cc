@@ -2,8 +2,11 @@
 // has to be fetched to be judged.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
+#include "gpu/fake_driver.h"
 #include "stand_in.h"
 #include "tools/cuda_driver.h"
 #include "tools/names.h"
@@ -62,6 +65,27 @@ TEST_CASE("right results of GPU ranks pass, in graphs and call by call") {
       CHECK_FALSE(ran.result.failed);
       CHECK(ran.result.wrong == 0);
       CHECK(ran.table.find(eager ? "calls one by one" : "graphs") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("calls of GPU ranks can stand behind an empty kernel, together and alone") {
+  for (bool eager : {false, true}) {
+    for (int alone : {-1, 2}) {
+      PerfArguments given = asked(PURLIN_ALL_GATHER);
+      given.eager = eager;
+      given.alone = alone;
+      given.behind = true;
+      test::FakeControl& control = test::open_fake_driver(PURLIN_FAKE_DRIVER);
+      const Ran ran = run(given);
+      CHECK(ran.words() == "");
+      CHECK(ran.table.find("behind an empty kernel") != std::string::npos);
+      CHECK(nlohmann::json::parse(ran.result.json)["rows"][0].contains("empty_us"));
+      // Of each rank: before 50 calls in whole graphs and a graph that is not timed, and as many alone.
+      const auto launches = control.launches();
+      CHECK(std::count_if(launches.begin(), launches.end(), [](const auto& launch) {
+              return launch.kernel == "purlin_empty";
+            }) == (alone < 0 ? 3 : 1) * 2 * 4 * 20);
     }
   }
 }

@@ -79,6 +79,38 @@ TEST_CASE("right results pass for every collective, form and placement") {
   }
 }
 
+TEST_CASE("a rank alone passes for every collective and form, and is told of what is wrong") {
+  for (int collective = 0; collective < PURLIN_CUSTOM; ++collective) {
+    if (collective == PURLIN_SEND_RECV) continue;
+    for (bool in_place : {false, true}) {
+      if (in_place && in_place_refusal(collective)) continue;
+      PerfArguments given = asked(collective);
+      given.in_place = in_place;
+      given.alone = 1;
+      CAPTURE(given.collective);
+      CAPTURE(in_place);
+      const Ran ran = run(given);
+      CHECK_FALSE(ran.result.failed);
+      CHECK(ran.result.wrong == 0);
+      CHECK(ran.complaints.empty());
+      CHECK(ran.result.rows == (collective == PURLIN_BARRIER ? 1 : 2));
+      CHECK(ran.table.front().find("rank 1 alone") != std::string::npos);
+      CHECK(nlohmann::json::parse(ran.result.json)["alone"] == 1);
+      // Rows: checked, warm-up, timed; in place one more is checked.
+      CHECK(calls_made() == static_cast<int>(ran.result.rows) * (2 + 1 + 3 + (in_place ? 1 : 0)));
+    }
+  }
+  PerfArguments given = asked(PURLIN_ALL_REDUCE);
+  given.alone = 1;
+  for (Fault fault : {Fault::kFlipBit, Fault::kSkipLast, Fault::kTouchSend, Fault::kBeyond}) {
+    const Ran ran = run(given, fault);
+    CHECK(ran.result.wrong > 0);
+    CHECK(complained(ran, 1, ""));
+  }
+  given.alone = 2;
+  CHECK(run(given, Fault::kFlipBit).result.wrong == 0);  // the fault is rank 1's
+}
+
 TEST_CASE("every type and operation passes") {
   PerfArguments given = asked(PURLIN_ALL_REDUCE);
   given.dtypes = given.ops = "all";

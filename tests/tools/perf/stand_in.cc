@@ -235,6 +235,27 @@ purlin_status purlin_run(const purlin_call* call, purlin_comm_t comm, purlin_str
   return PURLIN_OK;
 }
 
+// Peers' sides are those of the calls given last.
+purlin_status purlin_run_alone(const purlin_call* call, const purlin_call* everyone, purlin_comm_t comm,
+                               purlin_stream_t) {
+  ++calls;
+  Board& board = *comm->board;
+  for (int r = 0; everyone != nullptr && r < board.nranks; ++r) {
+    Posted& posted = board.posted[at(r)];
+    posted.call = everyone[r];
+    posted.send = static_cast<const unsigned char*>(everyone[r].send);
+    if (everyone[r].send_displs)
+      posted.displs.assign(everyone[r].send_displs, everyone[r].send_displs + board.nranks);
+  }
+  auto results = work_out(board, *call, comm->rank);
+  unsigned char* recv = static_cast<unsigned char*>(call->recv);
+  if (comm->rank == 1) go_wrong(*call, results, recv);
+  for (const Result& result : results)
+    if (!result.bytes.empty())
+      std::memcpy(recv + result.offset, result.bytes.data(), result.bytes.size());
+  return PURLIN_OK;
+}
+
 purlin_status purlin_all_gather(const void* send, void* recv, uint64_t count, purlin_dtype dtype,
                                 purlin_comm_t comm, purlin_stream_t stream) {
   purlin_call call{};

@@ -5,7 +5,14 @@
 #include "snac/naive_atom.h"
 
 namespace purlin::test {
-namespace {
+FakeControl& opened_driver() {
+  static FakeControl& control = [&]() -> FakeControl& {
+    FakeSetup setup;
+    setup.parameter_bytes = sizeof(DeviceParams);
+    return open_fake_driver(PURLIN_FAKE_DRIVER, setup);
+  }();
+  return control;
+}
 
 snac::CallParams host_params(const DeviceParams& d) {
   snac::CallParams p;
@@ -37,6 +44,8 @@ snac::CallParams host_params(const DeviceParams& d) {
   }
   return p;
 }
+
+namespace {
 
 // As the throughput kernel does it, with windows.
 void carry_out(const DeviceParams& d) {

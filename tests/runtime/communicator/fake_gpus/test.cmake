@@ -5,5 +5,5 @@ target_sources(${name} PRIVATE ${folder}/../ranks.cc ${folder}/../switched/test_
 target_link_libraries(${name} PRIVATE purlin_fmt)
 if(PURLIN_HAVE_CUDA)
   target_compile_definitions(${name} PRIVATE PURLIN_HAVE_CUDA)
-  add_dependencies(${name} atom-generic)
+  add_dependencies(${name} atom-generic atom-host)
 endif()

@@ -22,16 +22,6 @@ constexpr const char* kPolicy =
     "tuning: {default: {chunk: 8KiB, ctas: {stage: 2, reduce: 2, gather: 2}}}\n";
 constexpr uint64_t kBytes = 100'003;
 
-// Once for all test cases: the library keeps what it has opened.
-FakeControl& opened_driver() {
-  static FakeControl& control = [&]() -> FakeControl& {
-    FakeSetup setup;
-    setup.parameter_bytes = sizeof(DeviceParams);
-    return open_fake_driver(PURLIN_FAKE_DRIVER, setup);
-  }();
-  return control;
-}
-
 struct Gpus {
   static constexpr int kRanks = 2;
   Gpus() {
