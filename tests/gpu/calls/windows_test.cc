@@ -172,3 +172,71 @@ TEST_CASE("an input may be overwritten in the stream behind its call") {
     count_cases(10);
   }
 }
+
+// One block of purlin_mem_alloc, registered twice (whole, and its second half), used at several
+// offsets, eager and captured; at last deregistered while a graph holds it, whose replay is then an
+// error on every rank.
+TEST_CASE("memory of purlin_mem_alloc is read in place at any offset, until it is deregistered") {
+  const int n = 2;
+  const auto ranks = GpuRanks::make(n, policy_for("hopper", "pull"));
+  if (!ranks) return;
+  constexpr uint64_t kBlock = 64 << 20, kCount = 262'144;
+  std::vector<std::string> said(n), last(n);
+  ranks->each([&](int r) {
+    const auto at = static_cast<size_t>(r);
+    const auto need = [&](int status) {
+      if (status != PURLIN_OK && said[at].empty()) said[at] = purlin_last_error();
+    };
+    const DriverApi& api = ranks->device(r)->api();
+    const cu::Stream stream = ranks->stream(r);
+    void* block = nullptr;
+    need(purlin_mem_alloc(&block, kBlock));
+    auto* const base = static_cast<unsigned char*>(block);
+    purlin_registration_t whole = nullptr, half = nullptr;
+    need(purlin_comm_register(ranks->comm(r), base, kBlock, &whole));
+    need(purlin_comm_register(ranks->comm(r), base + kBlock / 2, kBlock / 2, &half));
+    const auto reduce = [&](uint64_t offset) {
+      return purlin_all_reduce(base + offset, base + offset, kCount, PURLIN_F32, PURLIN_SUM,
+                               ranks->comm(r), stream);
+    };
+    const auto check = [&](uint64_t offset, const std::function<void()>& call) {
+      std::vector<float> host(kCount);
+      for (uint64_t i = 0; i < kCount; ++i) host[i] = static_cast<float>((i + at * 5) % 1000);
+      const auto address = reinterpret_cast<cu::DevicePtr>(base + offset);
+      if (!api.memcpy_htod_async(address, host.data(), kCount * 4, stream).is_ok())
+        said[at] = "a copy failed";
+      ranks->synchronize(r);
+      call();
+      ranks->synchronize(r);
+      if (!api.memcpy_dtoh_async(host.data(), address, kCount * 4, stream).is_ok())
+        said[at] = "a copy failed";
+      ranks->synchronize(r);
+      for (uint64_t i = 0; i < kCount; ++i)
+        if (host[i] != static_cast<float>(i % 1000 + (i + 5) % 1000)) said[at] = "a wrong sum";
+    };
+    for (const uint64_t offset :
+         {uint64_t{0}, uint64_t{512}, (uint64_t{20} << 20) + 16, kBlock / 2 + 4})
+      check(offset, [&] { need(reduce(offset)); });
+    need(purlin_comm_deregister(ranks->comm(r), half));
+    check(kBlock / 2 + 4, [&] { need(reduce(kBlock / 2 + 4)); });  // lies in the other one too
+    const Replay graph(*ranks->device(r), stream, [&]() -> std::string {
+      return reduce(512) == PURLIN_OK ? "" : purlin_last_error();
+    });
+    if (!graph.error().empty()) said[at] = graph.error();
+    need(purlin_barrier(ranks->comm(r), stream));
+    ranks->synchronize(r);
+    for (int round = 0; round < 5; ++round) check(512, [&] { graph.launch(stream); });
+    need(purlin_comm_deregister(ranks->comm(r), whole));
+    need(purlin_barrier(ranks->comm(r), stream));
+    ranks->synchronize(r);
+    graph.launch(stream);
+    ranks->synchronize(r);
+    if (purlin_comm_async_error(ranks->comm(r)) == PURLIN_OK)
+      said[at] = "a stale graph went through";
+    last[at] = purlin_comm_last_error(ranks->comm(r));
+    need(purlin_mem_free(block));
+  });
+  for (const std::string& text : said) CHECK(text == "");
+  for (const std::string& text : last)
+    CHECK_MESSAGE(text.find("registration 1") != std::string::npos, text);
+}
