@@ -22,23 +22,15 @@ Done CudaDriver::load() {
   const char* named = std::getenv("PURLIN_CUDA_DRIVER");
   const char* library = named && *named ? named : "libcuda.so.1";
   void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    return Error{
-        fmt::format("there is no CUDA driver: {}; install one, or measure ranks in host "
-                    "memory with --device host",
-                    dlerror())};
-  get_address_ =
-      reinterpret_cast<decltype(get_address_)>(dlsym(handle, "cuGetProcAddress_v2"));
+  if (!handle) return Error{fmt::format("there is no CUDA driver: {}; install one", dlerror())};
+  get_address_ = reinterpret_cast<decltype(get_address_)>(dlsym(handle, "cuGetProcAddress_v2"));
   const auto set = [&](auto& slot, const char* symbol) {
     slot = reinterpret_cast<std::decay_t<decltype(slot)>>(find(symbol));
     return slot != nullptr;
   };
-#define CALL(name, symbol, parameters)                                                  \
-  if (!set(name, #symbol))                                                              \
-    return Error{                                                                       \
-        fmt::format("{} has no {}: the driver is too old; update it, or measure ranks " \
-                    "in host memory with --device host",                                \
-                    library, #symbol)};
+#define CALL(name, symbol, parameters) \
+  if (!set(name, #symbol))             \
+    return Error{fmt::format("{} has no {}: the driver is too old; update it", library, #symbol)};
   PURLIN_TOOLS_CUDA_CALLS(CALL)
 #undef CALL
   set(error_name_, "cuGetErrorName");
@@ -47,10 +39,7 @@ Done CudaDriver::load() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   if (Done started = check("cuInit", init(0)); !started) return started;
   if (Done counted = check("cuDeviceGetCount", device_count(&devices_)); !counted) return counted;
-  if (devices_ == 0)
-    return Error{
-        "the CUDA driver sees no GPU; check CUDA_VISIBLE_DEVICES, or measure ranks in host "
-        "memory with --device host"};
+  if (devices_ == 0) return Error{"the CUDA driver sees no GPU; check CUDA_VISIBLE_DEVICES"};
   return done();
 }
 

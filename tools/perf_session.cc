@@ -84,9 +84,9 @@ class Session {
       options_.device = PURLIN_DEVICE_CUDA;
       return open_nccl();
     }
-    if (options_.device == PURLIN_DEVICE_CUDA || options_.behind ||
-        options_.versus != Versus::kNothing)
-      return Error{driver.error()};
+    if (options_.behind || options_.versus != Versus::kNothing) return Error{driver.error()};
+    if (options_.device == PURLIN_DEVICE_CUDA)
+      return Error{driver.error() + ", or measure ranks in host memory with --device host"};
     options_.device = PURLIN_DEVICE_HOST;
     return done();
   }

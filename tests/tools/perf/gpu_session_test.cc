@@ -28,8 +28,8 @@ struct Ran {
   }
 };
 
-Ran run(PerfArguments given, Fault fault = Fault::kNone) {
-  setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1);
+Ran run(PerfArguments given, Fault fault = Fault::kNone, const char* driver = PURLIN_FAKE_DRIVER) {
+  setenv("PURLIN_CUDA_DRIVER", driver, 1);
   given.ranks = 3;
   given.end = "1000";
   given.check = true;
@@ -139,10 +139,11 @@ TEST_CASE("memory of a device is copied whole and given back") {
   CHECK(cuda_device(**driver, 7, true).error().find("cuDeviceGet failed") == 0);
 }
 
-TEST_CASE("without a driver GPU ranks are refused, and automatic ones lie in host memory") {
-  setenv("PURLIN_CUDA_DRIVER", "/nowhere/libcuda.so", 1);
-  CHECK(CudaDriver::open().error().find("/nowhere/libcuda.so") != std::string::npos);
-  CHECK(CudaDriver::open().error().find("--device host") != std::string::npos);
+TEST_CASE("without a driver GPU ranks are refused, and told of ranks in host memory") {
+  const Ran ran = run(asked(PURLIN_ALL_REDUCE), Fault::kNone, "/nowhere/libcuda.so");
+  CHECK(ran.result.failed);
+  for (const char* part : {"no CUDA driver", "/nowhere/libcuda.so", "--device host"})
+    CHECK_MESSAGE(ran.words().find(part) != std::string::npos, ran.words());
 }
 
 }  // namespace
