@@ -12,17 +12,17 @@ class DeviceBlocks {
   using Block = kit::Words8;
 
   __device__ void signal(u64* word, u64 value) {
-    purlin_atom_signal_d1(reinterpret_cast<unsigned long long*>(word), value);
+    purlin_atom_signal_d2(reinterpret_cast<unsigned long long*>(word), value);
   }
   __device__ u64 observe(const u64* word) {
-    return purlin_atom_observe_d1(reinterpret_cast<const unsigned long long*>(word));
+    return purlin_atom_observe_d2(reinterpret_cast<const unsigned long long*>(word));
   }
   __device__ void send_word(purlin_packet* slot, u64 payload, u64 tag) {
-    purlin_atom_send_packet_d1(slot, payload, tag);
+    purlin_atom_send_packet_d2(slot, payload, tag);
   }
   __device__ u64 read_packet(const purlin_packet* slot, u64* payload) {
     unsigned long long value = 0;
-    const u64 tag = purlin_atom_read_packet_d1(slot, &value);
+    const u64 tag = purlin_atom_read_packet_d2(slot, &value);
     *payload = value;
     return tag;
   }
@@ -70,7 +70,7 @@ class DeviceBlocks {
   __device__ void send_block(purlin_packet* slot, const Block& block, u64 bytes, u64 tag) {
     // A tail's surplus bytes are whatever the register holds; the receiver drops them.
     (void)bytes;
-    purlin_atom_send_packet_d1(slot, get(block), tag);
+    purlin_atom_send_packet_d2(slot, get(block), tag);
   }
   __device__ void move(Block& to, const Block& from) { to = from; }
 

@@ -8,13 +8,13 @@
 #include "snac/listed.h"
 
 extern "C" {
-__device__ unsigned long long purlin_constant_dependent_launch_d1();  // sm_90 and newer
-__device__ unsigned long long purlin_constant_form_steps_d1();
-__device__ unsigned long long purlin_constant_form_flags_d1();
-__device__ unsigned long long purlin_constant_form_sources_d1();
-__device__ unsigned long long purlin_constant_universal_d1();
+__device__ unsigned long long purlin_constant_dependent_launch_d2();  // sm_90 and newer
+__device__ unsigned long long purlin_constant_form_steps_d2();
+__device__ unsigned long long purlin_constant_form_flags_d2();
+__device__ unsigned long long purlin_constant_form_sources_d2();
+__device__ unsigned long long purlin_constant_universal_d2();
 // Given by any_reduction.cu alone, to universal programs. All threads of a CTA.
-__device__ void purlin_choose_reduction_d1(unsigned dtype, unsigned op);
+__device__ void purlin_choose_reduction_d2(unsigned dtype, unsigned op);
 }
 
 namespace purlin::snac {
@@ -30,8 +30,8 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   __device__ explicit DeviceEnv(const Params& params) : DeviceWaiter(params) {}
 
   __device__ Form form() const {
-    return decode_form(purlin_constant_form_steps_d1(), purlin_constant_form_flags_d1(),
-                       purlin_constant_form_sources_d1());
+    return decode_form(purlin_constant_form_steps_d2(), purlin_constant_form_flags_d2(),
+                       purlin_constant_form_sources_d2());
   }
   // Flows: of the call's argument or, where the kernel reads counts, of shared memory.
   __device__ const Extent& own() const { return listed() ? counted(p_.rank).send : p_.own; }
@@ -115,11 +115,11 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
 
   // Guarded by a constant: programs that never scale need no arithmetic.
   __device__ void scale(Block& block, u64) {
-    if (purlin_constant_op_d1() == PURLIN_PREMUL_SUM) purlin_scale8_d1(p_.scalar, &block);
+    if (purlin_constant_op_d2() == PURLIN_PREMUL_SUM) purlin_scale8_d2(p_.scalar, &block);
   }
   __device__ void reduce(Block* blocks, u32 sources, u64) {
     Block result;
-    purlin_reduce8_d1(blocks, sources, &result);
+    purlin_reduce8_d2(blocks, sources, &result);
     blocks[0] = result;
   }
   // All packets of a block are polled together, so that their flights overlap. Where each lies is
@@ -153,7 +153,7 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
 
  private:
   // A constant, like all of the form.
-  __device__ static bool listed() { return (purlin_constant_form_flags_d1() >> 7 & 1) != 0; }
+  __device__ static bool listed() { return (purlin_constant_form_flags_d2() >> 7 & 1) != 0; }
   __device__ static ListedFlow& counted(u32 peer) {
     __shared__ ListedFlow flows[PURLIN_DEVICE_MAX_RANKS];
     return flows[peer];
@@ -207,7 +207,7 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
 
 // First thing in a kernel that reduces what its call says, and not what it was linked for.
 __device__ __forceinline__ void choose_reduction(const DeviceParams& p) {
-  if (purlin_constant_universal_d1() != 0) purlin_choose_reduction_d1(p.dtype, p.op);
+  if (purlin_constant_universal_d2() != 0) purlin_choose_reduction_d2(p.dtype, p.op);
 }
 
 }  // namespace purlin::snac

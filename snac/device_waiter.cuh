@@ -13,7 +13,7 @@ class DeviceWaiter : public DeviceBlocks {
  public:
   __device__ explicit DeviceWaiter(const Params& params) : p_(params) {}
 
-  __device__ u32 nranks() const { return static_cast<u32>(purlin_constant_nranks_d1()); }
+  __device__ u32 nranks() const { return static_cast<u32>(purlin_constant_nranks_d2()); }
   __device__ bool stopped() const {
     return load_relaxed(device_control_of(p_, p_.rank)->stop) != 0;
   }

@@ -21,7 +21,7 @@ int segment_of(void* copy, std::uint64_t index, purlin_segment* out) {
   const Copy& c = *static_cast<const Copy*>(copy);
   out->bytes = c.bytes;
   out->nsrc = out->ndst = 1;
-  out->reduce = PURLIN_CONSUME_COPY;
+  out->consume = PURLIN_CONSUME_COPY;
   out->kind = PURLIN_SEGMENT_UNICAST;
   out->src[0] = c.from;
   out->dst[0] = c.to;

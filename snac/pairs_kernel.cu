@@ -10,18 +10,18 @@ using DevicePairs = PairStream<DevicePairEnv>;
 // A stream has one peer: the first lane of a warp waits for it, and tells it.
 static __device__ u32 lane() { return threadIdx.x % 32; }
 
-extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,
+extern "C" __device__ bool purlin_snac_segment_d2(void* snac, unsigned long long index,
                                                   purlin_segment* out) {
   return static_cast<DevicePairs*>(snac)->segment(index, out);
 }
-extern "C" __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
+extern "C" __device__ bool purlin_snac_ready_d2(void* snac, unsigned long long index) {
   return __all_sync(0xffffffffu, lane() != 0 || static_cast<DevicePairs*>(snac)->ready(index)) != 0;
 }
-extern "C" __device__ void purlin_snac_done_d1(void* snac, unsigned long long index) {
+extern "C" __device__ void purlin_snac_done_d2(void* snac, unsigned long long index) {
   if (lane() == 0) static_cast<DevicePairs*>(snac)->done(index);
 }
-extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void*) { return 0; }
-extern "C" __device__ unsigned purlin_snac_sources_d1(void*) { return 0; }
+extern "C" __device__ unsigned long long purlin_snac_scalar_d2(void*) { return 0; }
+extern "C" __device__ unsigned purlin_snac_sources_d2(void*) { return 0; }
 
 // The stream of this CTA: own copies first, then by distance, receives before sends.
 static __device__ bool find_stream(const DevicePairParams& p, u32 index, PairSide* side, u32* peer) {
@@ -39,7 +39,7 @@ static __device__ bool find_stream(const DevicePairParams& p, u32 index, PairSid
   return false;
 }
 
-extern "C" __global__ void purlin_pairs_d1(const __grid_constant__ DevicePairParams params) {
+extern "C" __global__ void purlin_pairs_d2(const __grid_constant__ DevicePairParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
   PairSide side;
   u32 peer;
@@ -56,7 +56,7 @@ extern "C" __global__ void purlin_pairs_d1(const __grid_constant__ DevicePairPar
     } else {
       stream.open(~u64{0});
       done = stream.opened();
-      purlin_atom_run_d1(&group, &stream);
+      purlin_atom_run_d2(&group, &stream);
       if (env.stopped()) return;
     }
     stream.advance(done);

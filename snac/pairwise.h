@@ -81,7 +81,7 @@ class PairStream {
     out->bytes = smaller(p_.slot_bytes, unit.message->bytes - offset);
     out->nsrc = 1;
     out->ndst = 1;
-    out->reduce = PURLIN_CONSUME_COPY;
+    out->consume = PURLIN_CONSUME_COPY;
     out->kind = PURLIN_SEGMENT_UNICAST;
     out->src[0] = side_ == PairSide::kReceive ? pair_slot(p_, p_.rank, peer_, unit.slot) : buffer;
     out->dst[0] = side_ == PairSide::kReceive ? buffer

@@ -59,7 +59,7 @@ class SwitchPath {
     out->bytes = 0;
     out->nsrc = 1;
     out->ndst = 1;
-    out->reduce = PURLIN_CONSUME_COPY;
+    out->consume = PURLIN_CONSUME_COPY;
     out->kind = PURLIN_SEGMENT_UNICAST;
     out->src[0] = p_.in;
     out->dst[0] = p_.out;
@@ -169,7 +169,7 @@ class SwitchPath {
 
   PURLIN_HD void stage_segment(const Item& item, const Extent& chunk, purlin_segment* out) const {
     const u32 region = region_of(item.stream);
-    out->reduce = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
+    out->consume = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
     if (stages_through_view()) {
       out->src[0] = p_.in + p_.own.offset + chunk.offset;
       env_.store_to_view(slot_of(region, item), out);
@@ -201,7 +201,7 @@ class SwitchPath {
   // ---- Reduce -------------------------------------------------------------------------------
 
   PURLIN_HD void reduce_segment(const Item& item, const Extent& chunk, purlin_segment* out) const {
-    out->reduce = PURLIN_CONSUME_REDUCE;
+    out->consume = PURLIN_CONSUME_REDUCE;
     env_.load_from_view(slot_of(p_.rank, item), out);
     if (form_.steps == 2) env_.store_to_view(slot_of(p_.rank, item), out);
     else out->dst[0] = p_.out + env_.receive(kFirst, p_.rank).offset + chunk.offset;

@@ -25,7 +25,7 @@ class Throughput : public Streams<Env> {
     out->bytes = 0;
     out->nsrc = 1;
     out->ndst = 1;
-    out->reduce = PURLIN_CONSUME_COPY;
+    out->consume = PURLIN_CONSUME_COPY;
     out->kind = PURLIN_SEGMENT_UNICAST;
     out->src[0] = p_.in;
     out->dst[0] = p_.out;
@@ -97,7 +97,7 @@ class Throughput : public Streams<Env> {
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
     const u64 region = shared(kFirst) ? env_.own().offset : env_.send(kFirst, peer).offset;
     out->bytes = chunk.bytes;
-    out->reduce = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
+    out->consume = p_.scaled ? PURLIN_CONSUME_SCALE : PURLIN_CONSUME_COPY;
     out->src[0] = p_.in + region + chunk.offset;
     out->dst[0] = slot(kFirst, p_.rank, peer, item.slot);
     if (takes_own_while_staging()) {
@@ -166,7 +166,7 @@ class Throughput : public Streams<Env> {
       else out->src[0] = source_of(s, item, chunk.offset);
     }
     if (form_.reduces) {
-      out->reduce = PURLIN_CONSUME_REDUCE;
+      out->consume = PURLIN_CONSUME_REDUCE;
       out->nsrc = sources;
     }
     if (form_.steps == 1) out->dst[0] = p_.out + env_.receive(0, p_.rank).offset + chunk.offset;

@@ -8,23 +8,23 @@ using namespace purlin::snac;
 extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;
 using DeviceThroughput = Throughput<DeviceEnv>;
 
-extern "C" __device__ bool purlin_snac_segment_d1(void* snac, unsigned long long index,
+extern "C" __device__ bool purlin_snac_segment_d2(void* snac, unsigned long long index,
                                                   purlin_segment* out) {
   return static_cast<DeviceThroughput*>(snac)->segment(index, out);
 }
-extern "C" __device__ bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
+extern "C" __device__ bool purlin_snac_ready_d2(void* snac, unsigned long long index) {
   return static_cast<DeviceThroughput*>(snac)->ready(index);
 }
-extern "C" __device__ void purlin_snac_done_d1(void* snac, unsigned long long index) {
+extern "C" __device__ void purlin_snac_done_d2(void* snac, unsigned long long index) {
   static_cast<DeviceThroughput*>(snac)->done(index);
 }
-extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* snac) {
+extern "C" __device__ unsigned long long purlin_snac_scalar_d2(void* snac) {
   return static_cast<DeviceThroughput*>(snac)->params().scalar;
 }
 
-extern "C" __device__ unsigned purlin_snac_sources_d1(void* snac) {
+extern "C" __device__ unsigned purlin_snac_sources_d2(void* snac) {
   const Form form = static_cast<DeviceThroughput*>(snac)->form();
-  return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d1())) : 0;
+  return form.reduces ? count_bits(form.sources & all_ranks(purlin_constant_nranks_d2())) : 0;
 }
 
 // Tells whose places this CTA has read. The first CTA then waits until nobody reads own ones any more.
@@ -56,12 +56,12 @@ __device__ __forceinline__ void carry_out(DeviceEnv& env, const DeviceParams& pa
     return;
   DeviceThroughput work(env, params, epoch, static_cast<Role>(role), cta, 0, kMaxRounds);
   const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
-  purlin_atom_run_d1(&group, &work);
+  purlin_atom_run_d2(&group, &work);
   if (form.windows) leave_windows(env, params, epoch, static_cast<Role>(role), cta);
   wait_headers(env, params, epoch, [](u32) { return true; });
 }
 
-extern "C" __global__ void purlin_throughput_d1(const __grid_constant__ DeviceParams params) {
+extern "C" __global__ void purlin_throughput_d2(const __grid_constant__ DeviceParams params) {
   extern __shared__ __align__(128) unsigned char shared[];
   choose_reduction(params);
   DeviceEnv env(params);

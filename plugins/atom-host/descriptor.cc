@@ -23,7 +23,7 @@ constexpr purlin_atom_limits make_limits() {
   limits.default_stage_bytes = 128u << 10;
   limits.min_threads = limits.max_threads = limits.default_threads = 1;
   limits.shared_bytes_fixed = 0;
-  for (uint32_t& mask : limits.op_mask) mask = kEveryOp;
+  for (int d = 0; d < PURLIN_DTYPE_COUNT; ++d) limits.op_mask[d] = kEveryOp;
   return limits;
 }
 

@@ -51,7 +51,7 @@ struct Move {
     if (to != source) (streams(k) ? kernels.stream : kernels.copy)(to, source, bytes);
   }
   void compute(void* destination, uint64_t offset, uint64_t bytes) const {
-    if (segment.reduce == PURLIN_CONSUME_SCALE) {
+    if (segment.consume == PURLIN_CONSUME_SCALE) {
       scale(constants->dtype, at(segment.src[0], offset), &constants->scalar, destination, bytes);
       return;
     }
@@ -65,7 +65,7 @@ struct Move {
     alignas(64) unsigned char buffer[kBufferBytes];
     const void* result = at(segment.dst[0], offset);
     uint32_t k = 1;
-    if (segment.reduce == PURLIN_CONSUME_COPY) {
+    if (segment.consume == PURLIN_CONSUME_COPY) {
       if (streams(0)) result = at(segment.src[0], offset);
       copy(0, offset, at(segment.src[0], offset), bytes);
     } else if (streams(0) && bytes <= kBufferBytes) {
@@ -79,7 +79,7 @@ struct Move {
   }
   // Whole elements, at least one.
   uint64_t piece_bytes() const {
-    const bool direct = segment.reduce == PURLIN_CONSUME_COPY || !streams(0);
+    const bool direct = segment.consume == PURLIN_CONSUME_COPY || !streams(0);
     if (segment.ndst == 1 && direct) return segment.bytes;
     const uint64_t element = kit::element_bytes(constants->dtype);
     const uint64_t share = std::min<uint64_t>(constants->stage_bytes / segment.nsrc, kBufferBytes);

@@ -2,6 +2,6 @@
 #include "purlin/kit/switch_device.cuh"
 #include "purlin/kit/symbols_device.cuh"
 
-extern "C" __device__ void purlin_atom_run_d1(const purlin_group* group, void* snac) {
+extern "C" __device__ void purlin_atom_run_d2(const purlin_group* group, void* snac) {
   purlin::kit::run_switched<8, true>(*group, snac);
 }

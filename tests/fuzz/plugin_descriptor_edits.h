@@ -52,6 +52,7 @@ inline void make_sound(PluginImage* image, bool cuda) {
                    1024,
                    256,
                    0,
+                   0,
                    {31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31}};
   purlin_host_atom& table = image->table;
   table.struct_size = sizeof(table);
@@ -100,7 +101,7 @@ inline plugin::PluginMemory memory_of(const PluginImage& image) {
 // Reads all that a reader of an accepted descriptor may read: a sanitizer sees what must not be.
 inline std::size_t read_everything(const purlin_atom_descriptor& atom) {
   std::size_t sum = std::strlen(atom.name) + std::strlen(atom.version) + std::strlen(atom.vendor) +
-                    std::strlen(atom.description) + atom.limits->op_mask[PURLIN_DTYPE_COUNT - 1];
+                    std::strlen(atom.description) + atom.limits->op_mask[PURLIN_DTYPE_SLOTS - 1];
   for (uint64_t i = 0; i < atom.image_count; ++i) {
     const purlin_atom_image& image = *plugin::image_at(atom, i);
     if (image.kind > PURLIN_IMAGE_PROGRAM || image.role > PURLIN_IMAGE_UNIVERSAL) continue;

@@ -54,7 +54,7 @@ int run(const purlin_constants* constants, const purlin_group*, const purlin_sna
     if (calls->ready(snac, i) != 0) return 1;
     std::vector<Byte> result(segment.bytes);
     if (segment.bytes != 0) {
-      if (segment.reduce == PURLIN_CONSUME_SCALE)
+      if (segment.consume == PURLIN_CONSUME_SCALE)
         scale(constants->dtype, segment.src[0], &constants->scalar, result.data(), segment.bytes);
       else
         reduce(constants, segment.src, segment.nsrc, result.data(), segment.bytes);

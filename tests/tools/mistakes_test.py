@@ -56,13 +56,15 @@ POLICY_FAULTS = [
 
 # Beside libatom-sound.so, which serves: a built plugin's name and the rule that it breaks.
 PLUGIN_FAULTS = {
-    'abi-major-newer': 'abi-newer', 'abi-minor-older': 'abi-older', 'entry-newer': 'abi-newer',
+    'abi-major-newer': 'abi-newer', 'abi-major-older': 'abi-older', 'entry-older': 'abi-older',
+    'entry-newer': 'abi-newer',
     'entry-hidden': 'entry-missing', 'entry-other': 'entry-missing', 'entry-null': 'entry-null',
     'entry-throws': 'entry-threw', 'entry-garbage': 'descriptor-memory', 'unresolved': 'load-failed',
     'size-stale': 'descriptor-size', 'size-huge': 'descriptor-memory', 'table-stale': 'descriptor-size',
     'limits-stale': 'descriptor-size', 'name-bad': 'descriptor-name', 'version-bad': 'descriptor-version',
     'text-bad': 'descriptor-text', 'kind-unknown': 'descriptor-kind', 'table-hole': 'table-incomplete',
     'limits-order': 'limits-invalid', 'mask-empty': 'limits-invalid', 'does-nothing': 'capabilities-none',
+    'capability-unknown': 'capabilities-unknown', 'type-unknown': 'limits-invalid', 'table-reserved': 'reserved-used',
     'device-abi-newer': 'device-abi-newer', 'device-abi-older': 'device-abi-older',
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kDescription = R"(version: 1
 name: packed
 release: 1.2.3
-device_abi: 1
+device_abi: 2
 architecture: 80
 capabilities: [copy, reduce, packets, signals]
 limits:

@@ -22,7 +22,7 @@ struct Work {
     const u64 left = p->bytes - offset;
     out->bytes = left < p->chunk_bytes ? left : p->chunk_bytes;
     const unsigned count = sources();
-    out->reduce = count != 0 ? PURLIN_CONSUME_REDUCE : PURLIN_CONSUME_COPY;
+    out->consume = count != 0 ? PURLIN_CONSUME_REDUCE : PURLIN_CONSUME_COPY;
     out->kind = PURLIN_SEGMENT_UNICAST;
     out->nsrc = count != 0 ? count : 1;
     out->ndst = 1;
@@ -36,7 +36,7 @@ struct Work {
   __device__ bool ready(u64) { return true; }
   __device__ void done(u64) {}
   __device__ unsigned sources() const {
-    const auto count = static_cast<unsigned>(purlin_constant_nranks_d1());
+    const auto count = static_cast<unsigned>(purlin_constant_nranks_d2());
     return count > 1 ? count : 0;
   }
 };
@@ -60,7 +60,7 @@ extern "C" __global__ void purlin_bench_atom(const __grid_constant__ AtomBenchPa
 // Grid-stride, 16 bytes a load, four independent ones; sums of f32 where there are several sources.
 extern "C" __global__ void purlin_bench_plain(const __grid_constant__ AtomBenchParameters p) {
   constexpr unsigned kAhead = 4;
-  const auto sources = static_cast<unsigned>(purlin_constant_nranks_d1());
+  const auto sources = static_cast<unsigned>(purlin_constant_nranks_d2());
   const u64 words = p.bytes / 16, stride = u64{gridDim.x} * blockDim.x;
   auto* out = reinterpret_cast<float4*>(p.out);
   for (u64 first = u64{blockIdx.x} * blockDim.x + threadIdx.x; first < words;

@@ -89,7 +89,7 @@ int Board::on_segment(void* board, uint64_t index, purlin_segment* out) {
   out->bytes = segment.data.bytes;
   out->nsrc = static_cast<uint32_t>(segment.sources.size());
   out->ndst = static_cast<uint32_t>(segment.targets.size());
-  out->reduce = segment.piece.consume;
+  out->consume = segment.piece.consume;
   out->kind = PURLIN_SEGMENT_UNICAST;
   for (size_t r = 0; r < segment.sources.size(); ++r) out->src[r] = segment.sources[r].data();
   for (size_t k = 0; k < segment.targets.size(); ++k) out->dst[k] = segment.targets[k];

@@ -74,6 +74,8 @@ constexpr RuleOf kRules[] = {
     {"limits-invalid", kDescriptor},
     {"images-invalid", kDescriptor},
     {"capabilities-none", kDescriptor},
+    {"capabilities-unknown", kDescriptor},
+    {"reserved-used", kDescriptor},
     {"atom-yaml", kDescriptor},
     {"probe-threw", kProbe},
 };

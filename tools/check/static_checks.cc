@@ -15,8 +15,6 @@ namespace {
 // Entries of other versions are a matter of requirement 3.
 constexpr std::string_view kEntryStem = "purlin_atom_entry_v";
 constexpr uint64_t kLeast = PURLIN_CAP_COPY | PURLIN_CAP_PACKETS | PURLIN_CAP_SIGNALS;
-constexpr uint64_t kSwitch = PURLIN_CAP_SWITCH_REDUCE | PURLIN_CAP_SWITCH_STORE;
-constexpr uint64_t kKnown = kLeast | PURLIN_CAP_REDUCE | kSwitch | PURLIN_CAP_REMOTE_STORE;
 
 bool is_folder(const Subject& subject) {
   std::error_code failed;
@@ -115,14 +113,11 @@ Finding check_capabilities(const Subject& subject) {
   if ((capabilities & kLeast) != kLeast)
     return failed(
         "COPY, PACKETS and SIGNALS are the least that serves; not all three are declared");
-  if ((capabilities & ~kKnown) != 0)
-    return failed(
-        fmt::format("unknown capability bits {:#x} are declared", capabilities & ~kKnown));
   const bool declared = (capabilities & (PURLIN_CAP_REDUCE | PURLIN_CAP_SWITCH_REDUCE)) != 0;
   if (declared != reduces)
     return failed(reduces ? "the limits name operations, but REDUCE is not declared"
                           : "REDUCE is declared, but the limits name no operation");
-  return passed(3);
+  return passed(2);
 }
 
 }  // namespace purlin::tools::check

@@ -17,6 +17,14 @@
  * Rules. Everything is `static __device__`, so parts built for different architectures link. A group
  * is whole warps and need not be the whole CTA: no __syncthreads, no static shared memory; barriers
  * are the group's first one. __CUDA_ARCH__ is the base that the file is compiled for.
+ *
+ * Promise. device_abi.cuh is binary and versioned. The kit is source that is compiled into the plugin:
+ * nothing of it is shared with Purlin at run time, so a built plugin never depends on the installed kit.
+ * Within one major version of the ABI an author's source goes on compiling as far as it uses this
+ * header's pipelines (run_direct, run_warp_ring, run_bulk_ring), kit/symbols_device.cuh,
+ * kit/shared_span.h, cuda_limits and cuda_descriptor of kit/cuda_descriptor.h, and host_table,
+ * host_limits and host_descriptor of kit/host_atom.h. What they are made of may change with any
+ * version: whoever builds on it keeps a copy.
  */
 #ifndef PURLIN_ATOM_CUH
 #define PURLIN_ATOM_CUH

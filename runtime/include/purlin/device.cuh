@@ -36,7 +36,7 @@ namespace purlin {
 template <class Work>
 static __device__ __forceinline__ void run_work(Work& work, void* shared) {
   const purlin_group group = {sizeof(purlin_group), threadIdx.x, blockDim.x, 1, shared, 0};
-  purlin_atom_run_d1(&group, &work);
+  purlin_atom_run_d2(&group, &work);
 }
 
 /* work.scalar(), 0 if it has none. */
@@ -50,22 +50,22 @@ static __device__ __forceinline__ unsigned long long scalar_of_work(const Work& 
 
 #define PURLIN_DEVICE_WORK(Work)                                                                \
   extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;         \
-  extern "C" __device__ bool purlin_snac_segment_d1(void* work, unsigned long long index,       \
+  extern "C" __device__ bool purlin_snac_segment_d2(void* work, unsigned long long index,       \
                                                     purlin_segment* out) {                      \
     return static_cast<const Work*>(work)->segment(index, out);                                 \
   }                                                                                             \
-  extern "C" __device__ bool purlin_snac_ready_d1(void* work, unsigned long long index) {       \
+  extern "C" __device__ bool purlin_snac_ready_d2(void* work, unsigned long long index) {       \
     bool goes = true; /* the Atom calls with a whole warp, the work wants one thread */         \
     if (threadIdx.x % 32 == 0) goes = static_cast<Work*>(work)->ready(index);                   \
     return __all_sync(0xffffffffu, goes) != 0;                                                  \
   }                                                                                             \
-  extern "C" __device__ void purlin_snac_done_d1(void* work, unsigned long long index) {        \
+  extern "C" __device__ void purlin_snac_done_d2(void* work, unsigned long long index) {        \
     if (threadIdx.x % 32 == 0) static_cast<Work*>(work)->done(index);                           \
   }                                                                                             \
-  extern "C" __device__ unsigned long long purlin_snac_scalar_d1(void* work) {                  \
+  extern "C" __device__ unsigned long long purlin_snac_scalar_d2(void* work) {                  \
     return purlin::scalar_of_work(*static_cast<const Work*>(work));                             \
   }                                                                                             \
-  extern "C" __device__ unsigned purlin_snac_sources_d1(void* work) {                           \
+  extern "C" __device__ unsigned purlin_snac_sources_d2(void* work) {                           \
     return static_cast<const Work*>(work)->sources();                                           \
   }
 

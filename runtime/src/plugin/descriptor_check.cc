@@ -11,6 +11,9 @@ namespace {
 constexpr const char* kRebuild = "rebuild the plugin against this version's SDK";
 constexpr const char* kTellAuthor = "report it to the plugin's author";
 constexpr uint64_t kMostImages = 4096;
+constexpr uint64_t kCapabilities = PURLIN_CAP_COPY | PURLIN_CAP_REDUCE | PURLIN_CAP_PACKETS |
+                                   PURLIN_CAP_SIGNALS | PURLIN_CAP_SWITCH_REDUCE |
+                                   PURLIN_CAP_SWITCH_STORE | PURLIN_CAP_REMOTE_STORE;
 
 Verdict outside(const char* member) {
   return refuse("descriptor-memory",
@@ -19,24 +22,43 @@ Verdict outside(const char* member) {
 }
 
 Verdict small(const char* name, uint32_t found, uint32_t least) {
-  return refuse(
-      "descriptor-size",
-      fmt::format("{} has struct_size {}, the first published one has {}", name, found, least),
-      kRebuild);
+  return refuse("descriptor-size",
+                fmt::format("{} has struct_size {}, that of ABI {}.0 has {}", name, found,
+                            PURLIN_ATOM_ABI_MAJOR, least),
+                kRebuild);
 }
 
 Verdict check_abi(const purlin_atom_descriptor& atom) {
-  const std::string both =
-      fmt::format("the plugin has ABI {}.{}, this library serves {}.{} to {}.x", atom.abi_major,
-                  atom.abi_minor, PURLIN_ATOM_ABI_MAJOR, kOldestAbiMinor, PURLIN_ATOM_ABI_MAJOR);
-  const int major = atom.abi_major;
-  if (major > PURLIN_ATOM_ABI_MAJOR) {
+  const std::string both = fmt::format(
+      "the plugin has ABI {}.{}, this library has {}.{} and serves every {}.x", atom.abi_major,
+      atom.abi_minor, PURLIN_ATOM_ABI_MAJOR, PURLIN_ATOM_ABI_MINOR, PURLIN_ATOM_ABI_MAJOR);
+  if (atom.abi_major > PURLIN_ATOM_ABI_MAJOR) {
     return refuse("abi-newer", both, "update Purlin, or install the plugin's build for this ABI");
   }
-  if (major < PURLIN_ATOM_ABI_MAJOR || atom.abi_minor < kOldestAbiMinor) {
-    return refuse("abi-older", both, kRebuild);
-  }
+  if (atom.abi_major < PURLIN_ATOM_ABI_MAJOR) return refuse("abi-older", both, kRebuild);
   return accept("accepted");
+}
+
+// Refuses a reserved member that holds something, so that a later minor can give it a meaning.
+Verdict check_reserved(const char* member, uint64_t value) {
+  if (value == 0) return accept("accepted");
+  return refuse("reserved-used",
+                fmt::format("{} is {:#x}; in ABI {}.{} it is reserved and 0", member, value,
+                            PURLIN_ATOM_ABI_MAJOR, PURLIN_ATOM_ABI_MINOR),
+                kTellAuthor);
+}
+
+Verdict check_capabilities(const purlin_atom_descriptor& atom) {
+  if (atom.capabilities == 0) {
+    return refuse("capabilities-none", "the Atom declares no capability", kTellAuthor);
+  }
+  const uint64_t unknown = atom.capabilities & ~kCapabilities;
+  if (unknown == 0 || is_newer(atom)) return accept("accepted");
+  return refuse(
+      "capabilities-unknown",
+      fmt::format("the Atom declares capability bits {:#x}, which ABI {}.{} does not have", unknown,
+                  atom.abi_major, atom.abi_minor),
+      kTellAuthor);
 }
 
 Verdict check_device_abi(const purlin_atom_descriptor& atom) {
@@ -102,7 +124,7 @@ Verdict check_kind(const purlin_atom_descriptor& atom) {
   return accept("accepted");
 }
 
-Verdict check_table(const purlin_host_atom* table, const PluginMemory& memory) {
+Verdict check_table(const purlin_host_atom* table, bool newer, const PluginMemory& memory) {
   if (!memory.holds_struct(table, sizeof(uint32_t))) return outside("host");
   if (table->struct_size < kHostAtomSize) return small("host", table->struct_size, kHostAtomSize);
   if (!memory.holds_struct(table, table->struct_size)) return outside("host");
@@ -121,7 +143,7 @@ Verdict check_table(const purlin_host_atom* table, const PluginMemory& memory) {
         check(table->scale, "scale")}) {
     if (!verdict.accepted) return verdict;
   }
-  return accept("accepted");
+  return newer ? accept("accepted") : check_reserved("reserved of host", table->reserved);
 }
 
 Verdict bad_image(uint64_t index, std::string what) {
@@ -160,7 +182,8 @@ Verdict check_image(const purlin_atom_image& image, uint64_t index, bool newer,
   const auto name = memory.text(image.name, 256);
   if (!name || !is_single_line(*name))
     return bad_image(index, "its name is no single line of text");
-  return accept("accepted");
+  if (newer) return accept("accepted");
+  return check_reserved(fmt::format("reserved of image {}", index).c_str(), image.reserved);
 }
 
 Verdict check_images(const purlin_atom_descriptor& atom, const PluginMemory& memory) {
@@ -174,12 +197,12 @@ Verdict check_images(const purlin_atom_descriptor& atom, const PluginMemory& mem
         fmt::format("{} images of {} bytes do not lie in the plugin", atom.image_count, stride),
         kTellAuthor);
   }
-  const bool newer = atom.abi_minor > PURLIN_ATOM_ABI_MINOR;
   bool has_core = false;
   for (uint64_t i = 0; i < atom.image_count; ++i) {
     const purlin_atom_image* image = image_at(atom, i);
     if (image->struct_size != stride) return bad_image(i, "its struct_size differs from the first");
-    if (Verdict verdict = check_image(*image, i, newer, memory); !verdict.accepted) return verdict;
+    if (Verdict verdict = check_image(*image, i, is_newer(atom), memory); !verdict.accepted)
+      return verdict;
     has_core |= image->role == PURLIN_IMAGE_CORE;
   }
   return has_core ? accept("accepted")
@@ -201,14 +224,16 @@ Verdict check_descriptor(const purlin_atom_descriptor* descriptor, const PluginM
   if (Verdict verdict = check_kind(atom); !verdict.accepted) return verdict;
   if (Verdict verdict = check_device_abi(atom); !verdict.accepted) return verdict;
   if (Verdict verdict = check_limits(atom, memory); !verdict.accepted) return verdict;
-  Verdict parts =
-      atom.kind == PURLIN_ATOM_HOST ? check_table(atom.host, memory) : check_images(atom, memory);
+  Verdict parts = atom.kind == PURLIN_ATOM_HOST ? check_table(atom.host, is_newer(atom), memory)
+                                                : check_images(atom, memory);
   if (!parts.accepted) return parts;
-  if (atom.capabilities == 0) {
-    return refuse("capabilities-none", "the Atom declares no capability", kTellAuthor);
-  }
+  if (Verdict verdict = check_capabilities(atom); !verdict.accepted) return verdict;
   if (atom.probe != nullptr && !memory.holds_function(atom.probe)) return outside("probe");
   return accept("accepted");
+}
+
+bool is_newer(const purlin_atom_descriptor& descriptor) {
+  return descriptor.abi_minor > PURLIN_ATOM_ABI_MINOR;
 }
 
 const purlin_atom_image* image_at(const purlin_atom_descriptor& descriptor, uint64_t index) {

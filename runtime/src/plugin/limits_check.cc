@@ -10,6 +10,8 @@
 namespace purlin::plugin {
 namespace {
 
+constexpr uint32_t kOperations = (1u << PURLIN_OP_COUNT) - 1;
+
 Verdict invalid(std::string what) {
   return refuse("limits-invalid", std::move(what), "report it to the plugin's author");
 }
@@ -34,6 +36,24 @@ Verdict check_most(const char* name, uint32_t value) {
   return invalid(fmt::format("{} is {}; it must lie in 1 … {}", name, value, PURLIN_MAX_RANKS));
 }
 
+// What this ABI does not define is 0, so that a later minor can give it a meaning.
+Verdict check_undefined(const purlin_atom_limits& limits) {
+  if (limits.reserved != 0) {
+    return refuse("reserved-used",
+                  fmt::format("reserved of limits is {:#x}; in ABI {}.{} it is reserved and 0",
+                              limits.reserved, PURLIN_ATOM_ABI_MAJOR, PURLIN_ATOM_ABI_MINOR),
+                  "report it to the plugin's author");
+  }
+  for (uint32_t dtype = 0; dtype < PURLIN_DTYPE_SLOTS; ++dtype) {
+    const uint32_t unknown =
+        limits.op_mask[dtype] & ~(dtype < PURLIN_DTYPE_COUNT ? kOperations : 0u);
+    if (unknown != 0)
+      return invalid(fmt::format("op_mask[{}] has bits {:#x}, which ABI {}.{} does not define",
+                                 dtype, unknown, PURLIN_ATOM_ABI_MAJOR, PURLIN_ATOM_ABI_MINOR));
+  }
+  return accept("accepted");
+}
+
 }  // namespace
 
 Verdict check_limits(const purlin_atom_descriptor& descriptor, const PluginMemory& memory) {
@@ -41,8 +61,8 @@ Verdict check_limits(const purlin_atom_descriptor& descriptor, const PluginMemor
   const bool begins = memory.holds_struct(limits, sizeof(uint32_t));
   if (begins && limits->struct_size < kLimitsSize) {
     return refuse("descriptor-size",
-                  fmt::format("limits has struct_size {}, the first published one has {}",
-                              limits->struct_size, kLimitsSize),
+                  fmt::format("limits has struct_size {}, that of ABI {}.0 has {}",
+                              limits->struct_size, PURLIN_ATOM_ABI_MAJOR, kLimitsSize),
                   "rebuild the plugin against this version's SDK");
   }
   if (!begins || !memory.holds_struct(limits, limits->struct_size)) {
@@ -61,8 +81,11 @@ Verdict check_limits(const purlin_atom_descriptor& descriptor, const PluginMemor
                     cuda ? 32 : 1, cuda ? 1024 : 65536)}) {
     if (!verdict.accepted) return verdict;
   }
-  const bool reduces = std::any_of(std::begin(limits->op_mask), std::end(limits->op_mask),
-                                   [](uint32_t mask) { return mask != 0; });
+  if (!is_newer(descriptor)) {
+    if (Verdict verdict = check_undefined(*limits); !verdict.accepted) return verdict;
+  }
+  const bool reduces = std::any_of(limits->op_mask, limits->op_mask + PURLIN_DTYPE_COUNT,
+                                   [](uint32_t mask) { return (mask & kOperations) != 0; });
   if ((descriptor.capabilities & PURLIN_CAP_REDUCE) != 0 && !reduces) {
     return invalid("op_mask is empty, yet the capability to reduce is declared");
   }

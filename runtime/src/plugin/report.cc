@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "plugin/descriptor_check.h"
 
 namespace purlin::plugin {
@@ -47,6 +49,11 @@ json limits_json(const purlin_atom_limits& limits) {
           {"shared_bytes_fixed", limits.shared_bytes_fixed}};
 }
 
+// Of the types that this library knows.
+json op_masks(const purlin_atom_limits& limits) {
+  return std::vector<uint32_t>(limits.op_mask, limits.op_mask + PURLIN_DTYPE_COUNT);
+}
+
 json atom_json(const Plugin& plugin) {
   const purlin_atom_descriptor& atom = *plugin.descriptor;
   return {{"name", atom.name},
@@ -61,7 +68,7 @@ json atom_json(const Plugin& plugin) {
           {"device_abi", atom.device_abi},
           {"data_only", plugin.data_only},
           {"limits", limits_json(*atom.limits)},
-          {"op_mask", atom.limits->op_mask},
+          {"op_mask", op_masks(*atom.limits)},
           {"images", images_json(atom)},
           {"path", plugin.path.string()}};
 }

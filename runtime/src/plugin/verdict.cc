@@ -35,7 +35,7 @@ const std::vector<Rule>& rules() {
       {"elf-truncated", "every header, segment and section lies inside the file"},
       {"elf-malformed", "the tables that the loader reads agree with each other"},
       {"entry-missing", "the object defines and exports the entry function"},
-      {"abi-older", "the plugin's ABI is not older than the oldest one that is served"},
+      {"abi-older", "the plugin's ABI has the major version of this library"},
       {"abi-newer", "the plugin's ABI has the major version of this library"},
       // Loading.
       {"load-failed", "the system's loader takes the object, with every symbol resolved"},
@@ -44,7 +44,7 @@ const std::vector<Rule>& rules() {
       {"changed-since-load", "a loaded file is not overwritten while the process runs"},
       // The descriptor.
       {"descriptor-memory", "everything the descriptor points to lies inside the plugin"},
-      {"descriptor-size", "struct_size of every struct covers the first published members"},
+      {"descriptor-size", "struct_size of every struct covers the members of ABI 1.0"},
       {"descriptor-kind",
        "the kind is one that is known, with what belongs to it and nothing else"},
       {"descriptor-name", "the name matches [a-z0-9-]{1,32}"},
@@ -53,9 +53,12 @@ const std::vector<Rule>& rules() {
       {"device-abi-older", "the device code's ABI is this library's (CUDA Atoms)"},
       {"device-abi-newer", "the device code's ABI is this library's (CUDA Atoms)"},
       {"table-incomplete", "a host Atom's function table has every function"},
-      {"limits-invalid", "limits are in range and in order, with defaults between them"},
+      {"limits-invalid",
+       "limits are in range and in order, with defaults between them; types and operations exist"},
       {"images-invalid", "a CUDA Atom's images are known kinds with data, one of them its core"},
       {"capabilities-none", "an Atom can do something"},
+      {"capabilities-unknown", "an Atom declares no capability that its ABI version does not have"},
+      {"reserved-used", "reserved members are 0"},
       // Data-only Atoms.
       {"atom-yaml", "a data-only Atom's atom.yaml can be read and names images that exist"},
       // Against the device.

@@ -11,7 +11,7 @@
 namespace purlin {
 
 // Device code reads a constant named N through the function
-//     extern "C" __device__ unsigned long long purlin_constant_N_d1();
+//     extern "C" __device__ unsigned long long purlin_constant_N_d2();
 // where 1 is PURLIN_ATOM_DEVICE_ABI. The linker inlines it, so the value is as good as a literal:
 // loops unroll and branches vanish. One function a name, not one function with a key, so that code
 // which asks for a constant the program does not have fails to link instead of reading a default.

@@ -107,13 +107,13 @@ ProtocolConstants constants_in_code(ProtocolKernel kernel, const ProtocolConstan
 const char* kernel_name(ProtocolKernel kernel) {
   switch (kernel) {
     case ProtocolKernel::kLatency:
-      return "purlin_latency_d1";
+      return "purlin_latency_d2";
     case ProtocolKernel::kThroughput:
-      return "purlin_throughput_d1";
+      return "purlin_throughput_d2";
     case ProtocolKernel::kPairs:
-      return "purlin_pairs_d1";
+      return "purlin_pairs_d2";
     case ProtocolKernel::kSwitch:
-      return "purlin_switch_d1";
+      return "purlin_switch_d2";
   }
   return "";
 }

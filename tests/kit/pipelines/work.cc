@@ -100,7 +100,7 @@ bool Watcher::segment(uint64_t index, purlin_segment* out) {
   out->bytes = piece.bytes;
   out->nsrc = static_cast<uint32_t>(piece.sources.size());
   out->ndst = static_cast<uint32_t>(piece.destinations.size());
-  out->reduce = piece.consume;
+  out->consume = piece.consume;
   out->kind = PURLIN_SEGMENT_UNICAST;
   for (uint32_t r = 0; r < out->nsrc; ++r) out->src[r] = piece.source(r);
   for (uint32_t d = 0; d < out->ndst; ++d) out->dst[d] = piece.destination(d);
@@ -178,31 +178,31 @@ using purlin::constants;
 using purlin::Watcher;
 
 extern "C" {
-unsigned long long purlin_constant_nranks_d1() { return constants.nranks; }
-unsigned long long purlin_constant_dtype_d1() { return constants.dtype; }
-unsigned long long purlin_constant_op_d1() { return constants.op; }
-unsigned long long purlin_constant_stages_d1() { return constants.stages; }
-unsigned long long purlin_constant_stage_bytes_d1() { return constants.stage_bytes; }
-unsigned long long purlin_constant_threads_d1() { return constants.threads; }
-unsigned purlin_snac_sources_d1(void*) { return constants.sources; }
-unsigned long long purlin_snac_scalar_d1(void*) { return constants.scalar; }
-bool purlin_snac_segment_d1(void* snac, unsigned long long index, purlin_segment* out) {
+unsigned long long purlin_constant_nranks_d2() { return constants.nranks; }
+unsigned long long purlin_constant_dtype_d2() { return constants.dtype; }
+unsigned long long purlin_constant_op_d2() { return constants.op; }
+unsigned long long purlin_constant_stages_d2() { return constants.stages; }
+unsigned long long purlin_constant_stage_bytes_d2() { return constants.stage_bytes; }
+unsigned long long purlin_constant_threads_d2() { return constants.threads; }
+unsigned purlin_snac_sources_d2(void*) { return constants.sources; }
+unsigned long long purlin_snac_scalar_d2(void*) { return constants.scalar; }
+bool purlin_snac_segment_d2(void* snac, unsigned long long index, purlin_segment* out) {
   return static_cast<Watcher*>(snac)->segment(index, out);
 }
-bool purlin_snac_ready_d1(void* snac, unsigned long long index) {
+bool purlin_snac_ready_d2(void* snac, unsigned long long index) {
   bool goes = true;
   if (purlin::emulator::this_thread() % 32 == 0) goes = static_cast<Watcher*>(snac)->ready(index);
   return purlin::emulator::warp_vote(goes, true, "ready");
 }
-void purlin_snac_done_d1(void* snac, unsigned long long index) {
+void purlin_snac_done_d2(void* snac, unsigned long long index) {
   static_cast<void>(purlin::emulator::warp_vote(true, true, "done"));
   if (purlin::emulator::this_thread() % 32 == 0) static_cast<Watcher*>(snac)->done(index);
 }
-void purlin_reduce16_d1(const purlin::kit::Words16* sources, unsigned n,
+void purlin_reduce16_d2(const purlin::kit::Words16* sources, unsigned n,
                         purlin::kit::Words16* out) {
   *out = purlin::reduce(sources, n);
 }
-void purlin_scale16_d1(unsigned long long, purlin::kit::Words16* words) {
+void purlin_scale16_d2(unsigned long long, purlin::kit::Words16* words) {
   *words = purlin::scale(*words);
 }
 }

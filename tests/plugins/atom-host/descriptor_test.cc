@@ -51,7 +51,8 @@ TEST_CASE("the limits allow every rank, dtype and operation, and hold their own 
   CHECK(limits.struct_size == sizeof(purlin_atom_limits));
   CHECK(limits.max_sources == PURLIN_MAX_RANKS);
   CHECK(limits.max_destinations == PURLIN_MAX_RANKS);
-  for (const uint32_t mask : limits.op_mask) CHECK(mask == (1u << PURLIN_OP_COUNT) - 1);
+  for (int d = 0; d < PURLIN_DTYPE_SLOTS; ++d)
+    CHECK(limits.op_mask[d] == (d < PURLIN_DTYPE_COUNT ? (1u << PURLIN_OP_COUNT) - 1 : 0u));
   CHECK(limits.min_stages <= limits.default_stages);
   CHECK(limits.default_stages <= limits.max_stages);
   CHECK(limits.min_stage_bytes <= limits.default_stage_bytes);

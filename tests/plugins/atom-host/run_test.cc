@@ -51,7 +51,7 @@ purlin_segment segment_of(uint64_t bytes, const std::vector<const void*>& source
   segment.bytes = bytes;
   segment.nsrc = static_cast<uint32_t>(sources.size());
   segment.ndst = static_cast<uint32_t>(destinations.size());
-  segment.reduce = reduce ? 1 : 0;
+  segment.consume = reduce ? 1 : 0;
   segment.kind = PURLIN_SEGMENT_UNICAST;
   for (size_t i = 0; i < sources.size(); ++i) segment.src[i] = sources[i];
   for (size_t i = 0; i < destinations.size(); ++i) segment.dst[i] = destinations[i];

@@ -22,7 +22,7 @@ class Exports(unittest.TestCase):
     def test_the_entry_is_all_that_is_exported(self):
         for plugin in self.plugins:
             lines = output_of('nm', '-D', '--defined-only', plugin).splitlines()
-            self.assertEqual([line.split()[-1] for line in lines], ['purlin_atom_entry_v0'], plugin)
+            self.assertEqual([line.split()[-1] for line in lines], ['purlin_atom_entry_v1'], plugin)
             level.count_cases(1)
 
     def test_no_cuda_library_is_needed(self):

@@ -127,6 +127,8 @@ TEST_CASE("each fault of atom.yaml is named with its line") {
            {"role: core", "role: universal", "images-invalid", "universal"},
            {"base: 90", "base: 9", "images-invalid", "9"},
            {"device_abi: ", "device_abi: 9", "device-abi-newer", "device ABI 9"},
+           {"device_abi: 2", "device_abi: 1", "device-abi-older",
+            "has device ABI 1, this library links 2"},
            {"architecture: 90", "architecture: 0", "descriptor-kind", "architecture"}}) {
     const fs::path folder = make(scratch, "x", replaced(kGood, row.from, row.to));
     const Verdict verdict = judge_file(folder, Selection{}).verdict;

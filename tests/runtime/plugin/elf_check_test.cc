@@ -75,7 +75,7 @@ TEST_CASE("entries of other ABI versions are named") {
   CHECK(rule("entry-other").rule == "entry-missing");
   const Verdict newer = rule("entry-newer");
   CHECK(newer.rule == "abi-newer");
-  CHECK(newer.reason.find("purlin_atom_entry_v1") != std::string::npos);
+  CHECK(newer.reason.find("purlin_atom_entry_v2") != std::string::npos);
   CHECK(newer.reason.find(PURLIN_ATOM_ENTRY_NAME) != std::string::npos);
 }
 

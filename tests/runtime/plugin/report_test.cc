@@ -31,7 +31,7 @@ TEST_CASE("the report holds every folder, file and verdict, and the choice") {
   CHECK(json["chosen"]["name"] == "sound");
   CHECK(json["chosen"]["rule"] == "only-one");
   CHECK(json["choice_error"].is_null());
-  CHECK(json["candidates"][0]["atom"]["abi"] == "0.9");
+  CHECK(json["candidates"][0]["atom"]["abi"] == "1.0");
   CHECK(json["candidates"][0]["atom"]["op_mask"][PURLIN_BF16] == 0x1f);
   CHECK(json["candidates"][0]["atom"]["images"].empty());
   std::set<std::string> known;

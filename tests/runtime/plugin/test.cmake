@@ -18,7 +18,8 @@ purlin_faulty_atom(constructor ATOM_NAME="constructor" ATOM_CONSTRUCTOR)
 
 # The entry.
 purlin_faulty_atom(entry-hidden "ATOM_ENTRY_VISIBILITY=__attribute__((visibility(\"hidden\")))")
-purlin_faulty_atom(entry-newer ATOM_ENTRY=purlin_atom_entry_v1)
+purlin_faulty_atom(entry-newer ATOM_ENTRY=purlin_atom_entry_v2)
+purlin_faulty_atom(entry-older ATOM_ENTRY=purlin_atom_entry_v0)
 purlin_faulty_atom(entry-other ATOM_ENTRY=purlin_atom_entry_vx)
 purlin_faulty_atom(entry-null ATOM_RETURNS=nullptr)
 purlin_faulty_atom(entry-throws ATOM_ENTRY_THROWS ATOM_RETURNS=thrown\(\))
@@ -27,13 +28,14 @@ purlin_faulty_atom(unresolved ATOM_UNRESOLVED)
 
 # Versions and sizes.
 purlin_faulty_atom(abi-major-newer ATOM_ABI_MAJOR=PURLIN_ATOM_ABI_MAJOR+1)
-purlin_faulty_atom(abi-minor-older ATOM_ABI_MINOR=8)
+purlin_faulty_atom(abi-major-older ATOM_ABI_MAJOR=PURLIN_ATOM_ABI_MAJOR-1)
 purlin_faulty_atom(abi-minor-newer ATOM_NAME="minor-newer" ATOM_ABI_MINOR=PURLIN_ATOM_ABI_MINOR+1
-  ATOM_APPENDED)
+  ATOM_APPENDED ATOM_CAPABILITIES=0x800fu ATOM_UNDEFINED_MASK=1 ATOM_TABLE_RESERVED=1
+  ATOM_LIMITS_RESERVED=1)
 purlin_faulty_atom(size-stale ATOM_DESCRIPTOR_SIZE=96)
 purlin_faulty_atom(size-huge ATOM_DESCRIPTOR_SIZE=1u<<30)
 purlin_faulty_atom(table-stale ATOM_TABLE_SIZE=56)
-purlin_faulty_atom(limits-stale ATOM_LIMITS_SIZE=96)
+purlin_faulty_atom(limits-stale ATOM_LIMITS_SIZE=100)
 
 # The descriptor's content.
 purlin_faulty_atom(name-bad "ATOM_NAME=\"Not A Name\"")
@@ -46,6 +48,13 @@ purlin_faulty_atom(limits-order ATOM_DEFAULT_STAGES=9)
 purlin_faulty_atom(limits-sources ATOM_MAX_SOURCES=65)
 purlin_faulty_atom(mask-empty ATOM_MASK=0)
 purlin_faulty_atom(does-nothing ATOM_CAPABILITIES=0)
+
+# What ABI 1.0 does not define.
+purlin_faulty_atom(capability-unknown ATOM_CAPABILITIES=0x800fu)
+purlin_faulty_atom(operation-unknown ATOM_MASK=0x5fu)
+purlin_faulty_atom(type-unknown ATOM_UNDEFINED_MASK=1)
+purlin_faulty_atom(limits-reserved ATOM_LIMITS_RESERVED=1)
+purlin_faulty_atom(table-reserved ATOM_TABLE_RESERVED=1)
 
 # Probes.
 purlin_faulty_atom(probe-refuses ATOM_NAME="rain" ATOM_PROBE_REFUSES ATOM_PROBE=refuses)
@@ -66,6 +75,8 @@ purlin_faulty_atom(device-abi-newer ${cuda} ATOM_ARCHITECTURE=75
   ATOM_DEVICE_ABI=PURLIN_ATOM_DEVICE_ABI+1)
 purlin_faulty_atom(device-abi-older ${cuda} ATOM_ARCHITECTURE=75
   ATOM_DEVICE_ABI=PURLIN_ATOM_DEVICE_ABI-1)
+
+purlin_faulty_atom(image-reserved ${cuda} ATOM_ARCHITECTURE=75 ATOM_IMAGE_RESERVED=1)
 
 # The second host Atom, alone in a folder, for every test that mixes Atoms:
 # PURLIN_PLUGIN_PATH=build/PRESET/tests/plugins/testhost.

@@ -85,7 +85,7 @@ TEST_CASE("the second host Atom gives the reference's bits for every dtype and o
         }
         Bytes apart(bytes + 3, 0xcd);
         script.segment.bytes = bytes;
-        script.segment.reduce = PURLIN_CONSUME_REDUCE;
+        script.segment.consume = PURLIN_CONSUME_REDUCE;
         script.segment.ndst = 2;
         script.segment.dst[0] = apart.data() + 2;
         script.segment.dst[1] = shifted.back().data() + 1;

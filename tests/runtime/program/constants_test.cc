@@ -12,8 +12,8 @@ TEST_CASE("each constant becomes one function that carries the device ABI in its
   const auto source = constants_source(constants);
   REQUIRE(source.is_ok());
   CHECK(*source ==
-        "extern \"C\" __device__ unsigned long long purlin_constant_nranks_d1() { return 8ull; }\n"
-        "extern \"C\" __device__ unsigned long long purlin_constant_members_d1() "
+        "extern \"C\" __device__ unsigned long long purlin_constant_nranks_d2() { return 8ull; }\n"
+        "extern \"C\" __device__ unsigned long long purlin_constant_members_d2() "
         "{ return 18446744073709551615ull; }\n");
 }
 

@@ -13,8 +13,8 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("an unresolved name is explained by what it belongs to") {
   CHECK(contains(explain_unresolved("purlin_atom_run_d2"), "belongs to device ABI 2"));
   CHECK(contains(explain_unresolved("purlin_constant_nranks_d9"), "belongs to device ABI 9"));
-  CHECK(contains(explain_unresolved("purlin_constant_nranks_d1"), "constant 'nranks'"));
-  CHECK(contains(explain_unresolved("purlin_atom_run_d1"), "no image of the program defines"));
+  CHECK(contains(explain_unresolved("purlin_constant_nranks_d2"), "constant 'nranks'"));
+  CHECK(contains(explain_unresolved("purlin_atom_run_d2"), "no image of the program defines"));
   CHECK(contains(explain_unresolved("memcpy"), "no image of the program defines 'memcpy'"));
   CHECK(contains(explain_unresolved("x_d"), "no image of the program defines 'x_d'"));
 }
@@ -22,10 +22,10 @@ TEST_CASE("an unresolved name is explained by what it belongs to") {
 TEST_CASE("a failure tells call, library, release, code, log and remedy") {
   const Status s =
       link_failure({"nvJitLinkComplete", 4, "/lib/libnvJitLink.so.13", 13000, "options",
-                    "ptxas fatal   : Unresolved extern function 'f_d1'\n\0"});
+                    "ptxas fatal   : Unresolved extern function 'f_d2'\n\0"});
   CHECK(s.code() == PURLIN_LINK_ERROR);
   for (const char* part : {"nvJitLinkComplete of /lib/libnvJitLink.so.13 (13.0)",
-                           "4 (NVJITLINK_ERROR_PTX_COMPILE)", "ptxas fatal", "defines 'f_d1'"})
+                           "4 (NVJITLINK_ERROR_PTX_COMPILE)", "ptxas fatal", "defines 'f_d2'"})
     CHECK_MESSAGE(contains(s.message(), part), s.message());
   const Status arch = link_failure({"nvJitLinkCreate", 16, "l", 13000, "options -arch=sm_91", ""});
   CHECK(contains(arch.message(), "does not know the device"));

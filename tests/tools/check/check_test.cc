@@ -16,6 +16,7 @@
 #include "level.h"
 #include "program/digest.h"
 #include "purlin/atom_abi.h"
+#include "purlin/purlin.h"
 #include "tools/text_flow.h"
 
 using namespace purlin::tools::check;
@@ -69,7 +70,6 @@ constexpr Broken kBroken[] = {
     {"sets-variable", kQuiet},
     {"probe-changes", kProbe},
     {"no-packets", kCapabilities},
-    {"unknown-capability", kCapabilities},
     {"skips-empty", kWalk},
     {"done-early", kWalk},
     {"crashes", kWalk},
@@ -94,7 +94,8 @@ constexpr Broken kBroken[] = {
 // Built for the loader's tests.
 constexpr Broken kRefused[] = {
     {"abi-major-newer", kVersions},
-    {"abi-minor-older", kVersions},
+    {"abi-major-older", kVersions},
+    {"capability-unknown", kDescriptor},
     {"copier", kCapabilities},
     {"device-abi-newer", kVersions},
     {"device-abi-older", kVersions},
@@ -103,15 +104,19 @@ constexpr Broken kRefused[] = {
     {"entry-hidden", kExports},
     {"entry-newer", kVersions},
     {"entry-null", kLoads},
+    {"entry-older", kVersions},
     {"entry-other", kExports},
     {"entry-throws", kLoads},
+    {"image-reserved", kDescriptor},
     {"kind-unknown", kDescriptor},
     {"limits-order", kDescriptor},
+    {"limits-reserved", kDescriptor},
     {"limits-sources", kDescriptor},
     {"limits-stale", kDescriptor},
     {"mask-empty", kDescriptor},
     {"name-bad", kDescriptor},
     {"name-null", kDescriptor},
+    {"operation-unknown", kDescriptor},
     {"probe-endless", kProbe},
     {"probe-refuses", kProbe},
     {"probe-throws", kProbe},
@@ -121,8 +126,10 @@ constexpr Broken kRefused[] = {
     {"sm75", kImages},
     {"sm90", kImages},
     {"table-hole", kDescriptor},
+    {"table-reserved", kDescriptor},
     {"table-stale", kDescriptor},
     {"text-bad", kDescriptor},
+    {"type-unknown", kDescriptor},
     {"unresolved", kLoads},
     {"version-bad", kDescriptor},
     {"sound", kWalk},
@@ -152,44 +159,87 @@ TEST_CASE("the Atoms of the product and of the tests pass") {
   CHECK_MESSAGE(first_failure(test) == 0, all_failures(test));
   const CheckReport sound = check(PURLIN_BROKEN_FOLDER "/sound.so", without_links());
   CHECK_MESSAGE(first_failure(sound) == 0, all_failures(sound));
-  for (const char* name :
-       {"generic", "ampere", "hopper", "blackwell", "nvls", "nvls-blackwell"}) {
+  for (const char* name : {"generic", "ampere", "hopper", "blackwell", "nvls", "nvls-blackwell"}) {
     const std::string path = std::string(PURLIN_PRODUCT_FOLDER "/libatom-") + name + ".so";
     if (!fs::exists(path)) {
       purlin::test::skip("no CUDA toolkit: the Atoms for GPUs are not built");
       return;
     }
     // Running them is for machines with a GPU.
-    const CheckReport report =
-        check(path, {kFile, kExports, kVersions, kLoads, kDescriptor, kQuiet, kProbe, kCapabilities,
-                     kImages, kEnvironment});
+    const CheckReport report = check(path, {kFile, kExports, kVersions, kLoads, kDescriptor, kQuiet,
+                                            kProbe, kCapabilities, kImages, kEnvironment});
     CHECK_MESSAGE(first_failure(report) == 0, all_failures(report));
     CHECK(finding(report, kImages).state == State::kPassed);
     CHECK(finding(report, kEnvironment).state == State::kNotApplicable);
   }
 }
 
-TEST_CASE(
-    "a plugin that was built against ABI 0.9 and kept passes, and so does one of a newer minor") {
+TEST_CASE("a plugin of a newer minor passes") {
   const CheckReport newer = check(PURLIN_BROKEN_FOLDER "/newer-minor.so");
   CHECK_MESSAGE(first_failure(newer) == 0, all_failures(newer));
-  CHECK(newer.atom["abi"] == "0." + std::to_string(PURLIN_ATOM_ABI_MINOR + 1));
+  CHECK(newer.atom["abi"] == "1." + std::to_string(PURLIN_ATOM_ABI_MINOR + 1));
+}
+
+TEST_CASE("a plugin that was built against ABI 1.0 and kept passes") {
 #if defined(__x86_64__)
-  const std::string frozen =
-      PURLIN_SOURCE_DIR "/tests/tools/check/frozen/libatom-frozen-0-9.x86_64.so";
-  const CheckReport report = check(frozen);
+  const CheckReport report = check(PURLIN_FROZEN_FOLDER "/libatom-frozen-1-0.x86_64.so");
   CHECK_MESSAGE(first_failure(report) == 0, all_failures(report));
-  CHECK(report.atom["abi"] == "0.9");
+  CHECK(report.atom["abi"] == "1.0");
   CHECK(finding(report, kCollectives).state == State::kPassed);
-  std::ifstream file(frozen, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const auto digest = purlin::sha256(std::as_bytes(std::span(bytes)));
-  std::ifstream note(PURLIN_SOURCE_DIR "/tests/tools/check/frozen/README.md");
-  const std::string text((std::istreambuf_iterator<char>(note)), std::istreambuf_iterator<char>());
-  CHECK(text.find(purlin::hex(digest)) != std::string::npos);
 #else
   purlin::test::skip("the frozen plugin is for x86-64");
 #endif
+}
+
+TEST_CASE("an Atom for GPUs whose images were built against device ABI 2 and kept passes") {
+  std::set<int> only = {kFile, kVersions, kDescriptor, kCapabilities, kImages};
+  const std::string folder = PURLIN_FROZEN_FOLDER "/atom-frozen-1-0-gpu";
+  const CheckReport report = check(folder, only);
+  CHECK_MESSAGE(first_failure(report) == 0, all_failures(report));
+  CHECK(finding(report, kImages).state == State::kPassed);
+  CHECK(report.atom["device_abi"] == 2);
+  if (std::string(purlin_version()).find("CUDA toolkit 13.") == std::string::npos) {
+    purlin::test::skip("LTO-IR of CUDA 13 links with CUDA 13 alone");
+    return;
+  }
+  const CheckReport links = check(folder, {kLinks});
+  if (finding(links, kLinks).state == State::kNotChecked) {
+    purlin::test::skip("links: " + finding(links, kLinks).text);
+    return;
+  }
+  CHECK_MESSAGE(first_failure(links) == 0, all_failures(links));
+  CHECK(finding(links, kLinks).cases > 0);
+}
+
+TEST_CASE("a plugin of ABI 0.9 is refused by its version, in words") {
+#if defined(__x86_64__)
+  const CheckReport report = check(PURLIN_FROZEN_FOLDER "/libatom-frozen-0-9.x86_64.so");
+  CHECK(first_failure(report) == kVersions);
+  CHECK(report.count(State::kFailed) == 1);
+  const std::string& text = finding(report, kVersions).text;
+  for (const char* part : {"exports purlin_atom_entry_v0 (ABI 0)",
+                           "serves purlin_atom_entry_v1 (ABI 1.", "rebuild the plugin"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+#else
+  purlin::test::skip("the frozen plugin is for x86-64");
+#endif
+}
+
+TEST_CASE("nobody has touched what is kept") {
+  std::ifstream note(PURLIN_FROZEN_FOLDER "/README.md");
+  const std::string text((std::istreambuf_iterator<char>(note)), std::istreambuf_iterator<char>());
+  size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(PURLIN_FROZEN_FOLDER)) {
+    const std::string kind = entry.path().extension();
+    if (kind != ".so" && kind != ".fatbin" && kind != ".yaml") continue;
+    ++files;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)),
+                            std::istreambuf_iterator<char>());
+    const auto digest = purlin::sha256(std::as_bytes(std::span(bytes)));
+    CHECK_MESSAGE(text.find(purlin::hex(digest)) != std::string::npos, entry.path());
+  }
+  CHECK(files == 5);
 }
 
 TEST_CASE("the programs of an Atom for GPUs link") {

@@ -2,6 +2,7 @@ target_link_libraries(${name} PRIVATE purlin_tool_parts purlin_core)
 set(purlin_broken_folder ${PROJECT_BINARY_DIR}/tests/tools/check/faulty)
 target_compile_definitions(${name} PRIVATE
   PURLIN_BROKEN_FOLDER="${purlin_broken_folder}"
+  PURLIN_FROZEN_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/tools/check/frozen"
   PURLIN_FAULTY_FOLDER="${PROJECT_BINARY_DIR}/tests/plugins/faulty"
   PURLIN_TESTHOST_FOLDER="${PROJECT_BINARY_DIR}/tests/plugins/testhost"
   PURLIN_PRODUCT_FOLDER="${PURLIN_PLUGIN_OUTPUT_DIRECTORY}")
@@ -35,7 +36,6 @@ purlin_broken_atom(sets-rounding "FAULT_CONSTRUCTOR=std::fesetround(FE_UPWARD)")
 purlin_broken_atom(sets-variable "FAULT_CONSTRUCTOR=setenv(\"A\",\"b\",1)")
 purlin_broken_atom(probe-changes FAULT_PROBE_CHANGES)
 purlin_broken_atom(no-packets FAULT_CAPABILITIES=PURLIN_CAP_COPY|PURLIN_CAP_REDUCE|PURLIN_CAP_SIGNALS)
-purlin_broken_atom(unknown-capability FAULT_CAPABILITIES=0x800fu)
 purlin_broken_atom(skips-empty FAULT_RUN=run_other FAULT_SKIPS_EMPTY)
 purlin_broken_atom(done-early FAULT_RUN=run_other FAULT_DONE_EARLY)
 purlin_broken_atom(crashes FAULT_CRASHES)

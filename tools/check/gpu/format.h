@@ -14,6 +14,7 @@
 namespace purlin::tools::check {
 
 constexpr uint32_t kMostPointers = 16;      // PURLIN_DEVICE_MAX_RANKS
+constexpr uint32_t kMostWarps = 32;         // of a group
 constexpr unsigned char kUnwritten = 0xCD;  // of memory that nobody has written yet
 
 /* A broken rule. `index` and `found` of a report say more. */
@@ -26,6 +27,8 @@ enum GpuFault : uint32_t {
   kDoneBeyondStop,  /* done(index), ready(found) having said stop */
   kWrittenEarly,    /* byte `found` of a destination of segment `index`, before ready */
   kNotThere,        /* byte `found` of a destination of segment `index` was wrong after its done */
+  kReadyLanes,      /* ready(index) was called by the lanes `found` of a warp alone */
+  kDoneLanes,       /* done(index), the same */
   kDoneMissing,     /* done(index) did not come while ready of the next segment waited */
   kTimeOut          /* ready(index) waited for its sources beyond the limit: an inner error */
 };
@@ -55,6 +58,8 @@ struct WalkReport {
   uint32_t fault = kNoFault;
   uint32_t spare = 0;
   uint64_t index = 0, found = 0;
+  /* Lanes of each warp of the group that are in a call of ready or of done. */
+  uint32_t ready_lanes[kMostWarps] = {}, done_lanes[kMostWarps] = {};
 };
 
 struct WalkBoard {

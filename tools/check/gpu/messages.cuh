@@ -52,7 +52,7 @@ extern "C" __global__ void purlin_check_packets(
         const unsigned slot =
             round % 2 != 0 ? (first + i) % p.count : p.count - 1 - (first + i) % p.count;
         if (p.delay_ns != 0) pass_ns(hashed(p.seed + slot, round) % p.delay_ns);
-        purlin_atom_send_packet_d1(&slots[slot], message_payload(round, slot), message_tag(round));
+        purlin_atom_send_packet_d2(&slots[slot], message_payload(round, slot), message_tag(round));
       }
       if (!all_taken(p, round, deadline)) return;
       continue;
@@ -61,7 +61,7 @@ extern "C" __global__ void purlin_check_packets(
     for (unsigned slot = threadIdx.x; slot < p.count && late == 0; slot += blockDim.x) {
       for (;;) {
         u64 payload = 0;
-        const u64 tag = purlin_atom_read_packet_d1(&slots[slot], &payload);
+        const u64 tag = purlin_atom_read_packet_d2(&slots[slot], &payload);
         const bool fresh = tag == message_tag(round);
         if ((!fresh && tag != message_tag(round - 1)) ||
             payload != message_payload(fresh ? round : round - 1, slot))
@@ -91,13 +91,13 @@ extern "C" __global__ void purlin_check_signals(
       for (unsigned i = threadIdx.x; i < p.count; i += blockDim.x)
         words[i] = message_payload(round, i);
       __syncthreads();
-      if (threadIdx.x == 0) purlin_atom_signal_d1(flag, round);
+      if (threadIdx.x == 0) purlin_atom_signal_d2(flag, round);
       if (!all_taken(p, round, deadline)) return;
       continue;
     }
     int late = 0;
     if (threadIdx.x == 0) {
-      while (late == 0 && purlin_atom_observe_d1(flag) != round) late = now_ns() > deadline ? 1 : 0;
+      while (late == 0 && purlin_atom_observe_d2(flag) != round) late = now_ns() > deadline ? 1 : 0;
       if (late != 0) note_missing(report, round, 0);
     }
     if (__syncthreads_or(late) != 0) return;

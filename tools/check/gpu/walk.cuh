@@ -23,18 +23,49 @@ __device__ const WalkSegment& segment_of(const WalkBoard& board, u64 index) {
   return reinterpret_cast<const WalkSegment*>(board.segments)[index];
 }
 
+// Whether all 32 lanes of the calling warp are in this call; if not, that is noted. Lanes come together,
+// so nobody waits for long. `lanes` is the warp's word, which begin_call clears; all lanes get one answer.
+__device__ bool whole_warp(WalkReport& report, uint32_t& lanes, GpuFault fault, u64 index) {
+  constexpr u64 kTogetherNs = 100'000'000;
+  constexpr uint32_t kWholeWarp = 0xffffffffu;
+  const uint32_t own = 1u << threadIdx.x % 32;
+  uint32_t found = atomicOr(&lanes, own) | own;
+  // After any fault the walk only has to end.
+  for (const u64 begin = now_ns(); found != kWholeWarp && now_ns() - begin < kTogetherNs &&
+                                   *static_cast<volatile uint32_t*>(&report.fault) == kNoFault;)
+    found = *static_cast<volatile uint32_t*>(&lanes);
+  // A lane leaves only while the warp is not whole, or others would wait for it.
+  while (found != kWholeWarp) {
+    const uint32_t now = atomicCAS(&lanes, found, found & ~own);
+    if (now == found) {
+      note_fault(report, fault, index, found);
+      return false;
+    }
+    found = now;
+  }
+  return true;
+}
+
+// By a whole warp that is in a call: true for the lane that answers.
+__device__ bool begin_call(uint32_t& lanes) {
+  __syncwarp();
+  if (threadIdx.x % 32 != 0) return false;
+  atomicExch(&lanes, 0u);
+  return true;
+}
+
 // What stands in SNAC's place.
-struct Work {
-  WalkBoard* board;
-  u64 deadline;
+class Work {
+ public:
+  __device__ Work(WalkBoard* at, u64 until) : board_(at), deadline_(until) {}
 
   __device__ bool segment(u64 index, purlin_segment* out) const {
-    if (index >= board->count) return false;
-    const WalkSegment& s = segment_of(*board, index);
+    if (index >= board_->count) return false;
+    const WalkSegment& s = segment_of(*board_, index);
     out->bytes = s.bytes;
     out->nsrc = s.nsrc;
     out->ndst = s.ndst;
-    out->reduce = s.consume;
+    out->consume = s.consume;
     out->kind = PURLIN_SEGMENT_UNICAST;
 #pragma unroll
     for (unsigned r = 0; r < PURLIN_DEVICE_MAX_RANKS; ++r) {
@@ -44,19 +75,50 @@ struct Work {
     return true;
   }
 
+  // By each lane that the Atom calls with. One lane answers for all.
   __device__ bool ready(u64 index) {
-    WalkReport& report = board->report;
-    const u64 due = add(&report.ready_calls, 1);
-    if (acquire_word(&report.stopped) != 0) {
-      note_fault(report, kReadyAfterStop, index, board->stop_at);
+    WalkReport& report = board_->report;
+    uint32_t& lanes = report.ready_lanes[warp()];
+    if (!whole_warp(report, lanes, kReadyLanes, index)) {
+      release_word(&report.stopped, 1);
       return false;
     }
-    if (index != due || index >= board->count) {
+    const bool goes = begin_call(lanes) ? permit(index) : true;
+    __syncwarp();
+    return __all_sync(0xffffffffu, goes) != 0;
+  }
+
+  __device__ void done(u64 index) {
+    WalkReport& report = board_->report;
+    uint32_t& lanes = report.done_lanes[warp()];
+    if (!whole_warp(report, lanes, kDoneLanes, index)) return;
+    if (begin_call(lanes)) note_done(index);
+    __syncwarp();
+  }
+
+  __device__ unsigned sources() const {
+    return PURLIN_CHECK_REDUCES ? static_cast<unsigned>(purlin_constant_nranks_d2()) : 0;
+  }
+  __device__ u64 scalar() const { return board_->scalar; }
+
+ private:
+  __device__ static unsigned warp() {
+    return threadIdx.x % static_cast<unsigned>(purlin_constant_threads_d2()) / 32;
+  }
+
+  __device__ bool permit(u64 index) {
+    WalkReport& report = board_->report;
+    const u64 due = add(&report.ready_calls, 1);
+    if (acquire_word(&report.stopped) != 0) {
+      note_fault(report, kReadyAfterStop, index, board_->stop_at);
+      return false;
+    }
+    if (index != due || index >= board_->count) {
       note_fault(report, kReadyOrder, index, due);
       return false;
     }
-    const bool stop = index == board->stop_at;
-    const bool there = await_word(&report.fed, index + 1, deadline);
+    const bool stop = index == board_->stop_at;
+    const bool there = await_word(&report.fed, index + 1, deadline_);
     if (!there) note_fault(report, kTimeOut, index, 0);
     if (stop || !there) {
       release_word(&report.stopped, 1);
@@ -66,12 +128,12 @@ struct Work {
     return true;
   }
 
-  __device__ void done(u64 index) {
-    WalkReport& report = board->report;
+  __device__ void note_done(u64 index) {
+    WalkReport& report = board_->report;
     const u64 due = add(&report.done_calls, 1);
-    if (index >= board->stop_at)
-      note_fault(report, kDoneBeyondStop, index, board->stop_at);
-    else if (index != due || index >= board->count)
+    if (index >= board_->stop_at)
+      note_fault(report, kDoneBeyondStop, index, board_->stop_at);
+    else if (index != due || index >= board_->count)
       note_fault(report, kDoneOrder, index, due);
     else if (index >= acquire_word(&report.granted))
       note_fault(report, kDoneBeforeReady, index, 0);
@@ -79,10 +141,8 @@ struct Work {
       release_word(&report.done, index + 1);
   }
 
-  __device__ unsigned sources() const {
-    return PURLIN_CHECK_REDUCES ? static_cast<unsigned>(purlin_constant_nranks_d1()) : 0;
-  }
-  __device__ u64 scalar() const { return board->scalar; }
+  WalkBoard* board_;
+  u64 deadline_;
 };
 
 // The companion of one board: a whole CTA.
@@ -110,7 +170,7 @@ class Companion {
 
  private:
   __device__ bool returned() const {
-    return acquire_word(&report_.returned) >= purlin_constant_threads_d1();
+    return acquire_word(&report_.returned) >= purlin_constant_threads_d2();
   }
 
   __device__ void await_done(u64 count) {
@@ -167,7 +227,23 @@ class Companion {
 
 }  // namespace
 
-PURLIN_DEVICE_WORK(Work)
+// Not PURLIN_DEVICE_WORK, which calls an application's work with one thread: who calls is watched here.
+extern "C" __device__ const unsigned purlin_device_abi_snac = PURLIN_ATOM_DEVICE_ABI;
+extern "C" {
+__device__ bool purlin_snac_segment_d2(void* work, u64 index, purlin_segment* out) {
+  return static_cast<const Work*>(work)->segment(index, out);
+}
+__device__ bool purlin_snac_ready_d2(void* work, u64 index) {
+  return static_cast<Work*>(work)->ready(index);
+}
+__device__ void purlin_snac_done_d2(void* work, u64 index) {
+  static_cast<Work*>(work)->done(index);
+}
+__device__ u64 purlin_snac_scalar_d2(void* work) { return static_cast<const Work*>(work)->scalar(); }
+__device__ unsigned purlin_snac_sources_d2(void* work) {
+  return static_cast<const Work*>(work)->sources();
+}
+}
 
 extern "C" __global__ void purlin_check_walk(const __grid_constant__ WalkParameters p) {
   extern __shared__ __align__(128) unsigned char shared[];
@@ -178,13 +254,13 @@ extern "C" __global__ void purlin_check_walk(const __grid_constant__ WalkParamet
     Companion(boards[blockIdx.x - atoms], deadline).run();
     return;
   }
-  const auto threads = static_cast<unsigned>(purlin_constant_threads_d1());
+  const auto threads = static_cast<unsigned>(purlin_constant_threads_d2());
   const unsigned which = threadIdx.x / threads;
   WalkBoard& board = boards[blockIdx.x * p.groups + which];
   const purlin_group group = {sizeof(purlin_group), threadIdx.x % threads,          threads,
                               1 + which * 4,        shared + which * p.shared_span, p.shared_span};
-  Work work{&board, deadline};
-  purlin_atom_run_d1(&group, &work);
+  Work work(&board, deadline);
+  purlin_atom_run_d2(&group, &work);
   __threadfence_system();
   add(&board.report.returned, 1);
 }

@@ -167,6 +167,11 @@ std::string GpuWalk::judge_calls(const WalkReport& report) const {
     case kNotThere:
       return fmt::format("{}: byte {} was not there for another CTA that had acquired its done",
                          title(i), found);
+    case kReadyLanes:
+    case kDoneLanes:
+      return fmt::format(
+          "{}({}) was called by lanes {:#x} of a warp; all 32 lanes call it together",
+          report.fault == kReadyLanes ? "ready" : "done", i, found);
     case kDoneMissing:
       return fmt::format("{}: its done did not come while ready({}) waited", title(i), i + 1);
     case kTimeOut:

@@ -31,8 +31,8 @@ struct BulkRing {
   void* snac;
   uint32_t base;  // shared address of the ring
   uint32_t lane;
-  uint32_t stages = static_cast<uint32_t>(purlin_constant_stages_d1());
-  uint32_t stage_bytes = static_cast<uint32_t>(purlin_constant_stage_bytes_d1());
+  uint32_t stages = static_cast<uint32_t>(purlin_constant_stages_d2());
+  uint32_t stage_bytes = static_cast<uint32_t>(purlin_constant_stage_bytes_d2());
   uint32_t processors = constant_warps() - kBulkHelpers;
 
   __device__ __forceinline__ uint32_t full(uint32_t stage) const {

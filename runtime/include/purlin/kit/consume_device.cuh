@@ -47,14 +47,14 @@ static __device__ __forceinline__ void store_whole(const GrantedSegment& s, cons
 
 /* Sources of a reducing segment; 0 in a program that does not reduce. Constants both, once linked. */
 static __device__ __forceinline__ uint32_t constant_sources(void* snac) {
-  const uint32_t sources = purlin_snac_sources_d1(snac);
+  const uint32_t sources = purlin_snac_sources_d2(snac);
   return sources < PURLIN_DEVICE_MAX_RANKS ? sources : PURLIN_DEVICE_MAX_RANKS;
 }
 static __device__ __forceinline__ bool reduces(const GrantedSegment& s, void* snac) {
   return constant_sources(snac) != 0 && s.consume == PURLIN_CONSUME_REDUCE;
 }
 static __device__ __forceinline__ bool scales(const GrantedSegment& s) {
-  return purlin_constant_op_d1() == PURLIN_PREMUL_SUM && s.consume == PURLIN_CONSUME_SCALE;
+  return purlin_constant_op_d2() == PURLIN_PREMUL_SUM && s.consume == PURLIN_CONSUME_SCALE;
 }
 
 /* Whole words first .. end - 1, copied; kAtOnce of each thread's in flight together. */
@@ -94,7 +94,7 @@ static __device__ __forceinline__ void reduce_whole(const GrantedSegment& s, con
     }
     Words16 out[4];
     PURLIN_KIT_UNROLL
-    for (uint32_t u = 0; u < at_once; ++u) purlin_reduce16_d1(in[u], n, &out[u]);
+    for (uint32_t u = 0; u < at_once; ++u) purlin_reduce16_d2(in[u], n, &out[u]);
     store_whole<kAdjacent>(s, out, at_once, base, end, lanes);
   }
 }
@@ -109,10 +109,10 @@ static __device__ __forceinline__ void consume_window(const GrantedSegment& s, c
     Words16 in[PURLIN_DEVICE_MAX_RANKS];
     PURLIN_KIT_UNROLL
     for (uint32_t r = 0; r < n; ++r) in[r] = from.window(r, word, window);
-    purlin_reduce16_d1(in, n, &out);
+    purlin_reduce16_d2(in, n, &out);
   } else {
     out = from.window(0, word, window);
-    if (scales(s)) purlin_scale16_d1(purlin_snac_scalar_d1(snac), &out);
+    if (scales(s)) purlin_scale16_d2(purlin_snac_scalar_d2(snac), &out);
   }
 #pragma unroll 1
   for (uint32_t d = 0; d < s.destinations; ++d)

@@ -34,7 +34,7 @@ constexpr purlin_atom_limits cuda_limits(LimitRange stages, LimitRange stage_byt
   limits.max_threads = threads.most;
   limits.default_threads = threads.usual;
   limits.shared_bytes_fixed = shared_bytes_fixed;
-  for (uint32_t& mask : limits.op_mask) mask = (1u << PURLIN_OP_COUNT) - 1;
+  for (int d = 0; d < PURLIN_DTYPE_COUNT; ++d) limits.op_mask[d] = (1u << PURLIN_OP_COUNT) - 1;
   return limits;
 }
 

@@ -139,9 +139,9 @@ int host_run(const purlin_constants* constants, const purlin_group*, const purli
     if (calls->ready(snac, i) != 0) return 1;
     const ElementWork work{segment.src,   segment.nsrc,      segment.dst,       segment.ndst,
                            segment.bytes, constants->nranks, &constants->scalar};
-    if (segment.reduce == PURLIN_CONSUME_REDUCE) {
+    if (segment.consume == PURLIN_CONSUME_REDUCE) {
       work_in_default_environment(kElementWorkers.reduce[constants->dtype][constants->op], work);
-    } else if (segment.reduce == PURLIN_CONSUME_SCALE) {
+    } else if (segment.consume == PURLIN_CONSUME_SCALE) {
       work_in_default_environment(kElementWorkers.scale[constants->dtype], work);
     } else {
       copy_segment<Copy>(segment);
@@ -208,7 +208,7 @@ constexpr purlin_atom_limits host_limits() {
   limits.default_stage_bytes = 64u << 10;
   limits.max_stage_bytes = 1u << 20;
   limits.min_threads = limits.max_threads = limits.default_threads = 1;
-  for (uint32_t& mask : limits.op_mask) mask = (1u << PURLIN_OP_COUNT) - 1;
+  for (int d = 0; d < PURLIN_DTYPE_COUNT; ++d) limits.op_mask[d] = (1u << PURLIN_OP_COUNT) - 1;
   return limits;
 }
 

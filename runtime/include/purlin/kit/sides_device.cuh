@@ -95,12 +95,12 @@ static __device__ __forceinline__ const GrantedSegment& segment_at(const Sides& 
 
 /* Warps of the constant group. */
 static __device__ __forceinline__ uint32_t constant_warps() {
-  return static_cast<uint32_t>(purlin_constant_threads_d1()) / 32;
+  return static_cast<uint32_t>(purlin_constant_threads_d2()) / 32;
 }
 
 /* Bytes of the constant dtype's elements. */
 static __device__ __forceinline__ uint32_t constant_element_bytes() {
-  return element_bytes(static_cast<uint32_t>(purlin_constant_dtype_d1()));
+  return element_bytes(static_cast<uint32_t>(purlin_constant_dtype_d2()));
 }
 
 /* Called by one warp; its lanes have stored what they store of all segments before `count`. */
@@ -126,8 +126,8 @@ struct Cutting {
 /* Writes what `s` says for the movers. */
 static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const purlin_segment& s,
                                                      const Cutting& cutting, uint32_t sources) {
-  const uint32_t n = static_cast<uint32_t>(purlin_constant_nranks_d1());
-  const uint32_t element = s.reduce == PURLIN_CONSUME_COPY ? 1 : constant_element_bytes();
+  const uint32_t n = static_cast<uint32_t>(purlin_constant_nranks_d2());
+  const uint32_t element = s.consume == PURLIN_CONSUME_COPY ? 1 : constant_element_bytes();
   // Words of a multicast source are aligned there, wherever they go.
   const uint32_t lead = (s.kind & PURLIN_SEGMENT_SWITCH_LOAD) != 0
                             ? 0
@@ -143,10 +143,10 @@ static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const 
   out.lead = lead;
   out.sources = s.nsrc;
   out.destinations = s.ndst;
-  out.consume = s.reduce;
+  out.consume = s.consume;
   out.kind = s.kind;
   out.congruent = (odd & 15) == 0;
-  out.slot = s.reduce == PURLIN_CONSUME_REDUCE
+  out.slot = s.consume == PURLIN_CONSUME_REDUCE
                  ? slot_bytes(cutting.stage_bytes, sources, cutting.granule)
                  : slot_bytes(cutting.stage_bytes, 1, cutting.granule);
   out.step = piece_bytes(out.slot, (odd & 15) == 0, cutting.granule);
@@ -156,18 +156,18 @@ static __device__ __forceinline__ void grant_segment(GrantedSegment& out, const 
 /* The gate: one warp. */
 static __device__ __forceinline__ void run_gate(Sides& sides, uint32_t lane, void* snac,
                                                 const Cutting& cutting) {
-  const uint32_t sources = purlin_snac_sources_d1(snac) == 0 ? 1 : purlin_snac_sources_d1(snac);
+  const uint32_t sources = purlin_snac_sources_d2(snac) == 0 ? 1 : purlin_snac_sources_d2(snac);
   purlin_segment s;
   for (uint64_t i = 0;; ++i) {
     while (i >= acquire_shared(&sides.announced) + kSegmentsAhead) {}
     __syncwarp();
-    if (!purlin_snac_segment_d1(snac, i, &s)) {
+    if (!purlin_snac_segment_d2(snac, i, &s)) {
       if (lane == 0) release_shared(&sides.granted, i << 2 | kEndedBit);
       return;
     }
     if (lane == 0) grant_segment(sides.segments[i % kSegmentsAhead], s, cutting, sources);
     __syncwarp();
-    const bool goes = purlin_snac_ready_d1(snac, i);
+    const bool goes = purlin_snac_ready_d2(snac, i);
     if (lane == 0) release_shared(&sides.granted, goes ? (i + 1) << 2 : i << 2 | kStoppedBit);
     if (!goes) return;
   }
@@ -192,7 +192,7 @@ static __device__ __forceinline__ void run_announcer(Sides& sides, uint32_t move
                                                      void* snac) {
   for (uint64_t i = 0; await_marks(sides, movers, lane, i) == Grant::kGo; ++i) {
     __syncwarp();
-    purlin_snac_done_d1(snac, i);
+    purlin_snac_done_d2(snac, i);
     __syncwarp();
     if (lane == 0) release_shared(&sides.announced, i + 1);
   }

@@ -21,8 +21,8 @@ static __device__ __forceinline__ Words16 take_switched(const GrantedSegment& s,
                                                         const Window& window) {
   const uint64_t from = s.source[0] + word * kWordBytes;
   if ((s.kind & PURLIN_SEGMENT_SWITCH_LOAD) != 0)
-    return reduce_multimem16<kFamilyOf100>(static_cast<uint32_t>(purlin_constant_dtype_d1()),
-                                           static_cast<uint32_t>(purlin_constant_op_d1()), from);
+    return reduce_multimem16<kFamilyOf100>(static_cast<uint32_t>(purlin_constant_dtype_d2()),
+                                           static_cast<uint32_t>(purlin_constant_op_d2()), from);
   return (from & 15) == 0 ? load_global16(from) : load_global_window(from, window);
 }
 

@@ -12,18 +12,18 @@ extern "C" __device__ const unsigned purlin_device_abi_atom = PURLIN_ATOM_DEVICE
 
 extern "C" {
 
-__device__ void purlin_atom_send_packet_d1(purlin_packet* slot, unsigned long long payload,
+__device__ void purlin_atom_send_packet_d2(purlin_packet* slot, unsigned long long payload,
                                            unsigned long long tag) {
   purlin::kit::store_packet(slot, payload, tag);
 }
-__device__ unsigned long long purlin_atom_read_packet_d1(const purlin_packet* slot,
+__device__ unsigned long long purlin_atom_read_packet_d2(const purlin_packet* slot,
                                                          unsigned long long* payload) {
   return purlin::kit::load_packet(slot, payload);
 }
-__device__ void purlin_atom_signal_d1(unsigned long long* flag, unsigned long long value) {
+__device__ void purlin_atom_signal_d2(unsigned long long* flag, unsigned long long value) {
   purlin::kit::store_release(flag, value);
 }
-__device__ unsigned long long purlin_atom_observe_d1(const unsigned long long* flag) {
+__device__ unsigned long long purlin_atom_observe_d2(const unsigned long long* flag) {
   return purlin::kit::load_acquire(flag);
 }
 }

@@ -25,7 +25,7 @@ class WarpRing {
 
   /* Of each mover. */
   static __device__ __forceinline__ uint32_t stage_bytes() {
-    return slot_bytes(static_cast<uint32_t>(purlin_constant_stage_bytes_d1()), constant_warps() - 2,
+    return slot_bytes(static_cast<uint32_t>(purlin_constant_stage_bytes_d2()), constant_warps() - 2,
                       16);
   }
 
@@ -109,7 +109,7 @@ class WarpRing {
   const uint32_t lane_;
   const uint32_t mover_;
   const uint32_t movers_ = constant_warps() - 2;
-  const uint32_t stages_ = static_cast<uint32_t>(purlin_constant_stages_d1());
+  const uint32_t stages_ = static_cast<uint32_t>(purlin_constant_stages_d2());
   const uint32_t stage_bytes_ = stage_bytes();
   uint32_t ring_;
   Cursor fetch_, store_;

@@ -51,6 +51,18 @@
 #ifndef ATOM_MASK
 #define ATOM_MASK 0x1fu
 #endif
+#ifndef ATOM_UNDEFINED_MASK
+#define ATOM_UNDEFINED_MASK 0
+#endif
+#ifndef ATOM_LIMITS_RESERVED
+#define ATOM_LIMITS_RESERVED 0
+#endif
+#ifndef ATOM_TABLE_RESERVED
+#define ATOM_TABLE_RESERVED 0
+#endif
+#ifndef ATOM_IMAGE_RESERVED
+#define ATOM_IMAGE_RESERVED 0
+#endif
 #ifndef ATOM_MAX_SOURCES
 #define ATOM_MAX_SOURCES 64
 #endif
@@ -139,12 +151,13 @@ const purlin_atom_limits kLimits = {
     1024,
     256,
     0,
+    ATOM_LIMITS_RESERVED,
     {ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK,
-     ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK}};
+     ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_MASK, ATOM_UNDEFINED_MASK}};
 
-[[maybe_unused]] const purlin_host_atom kTable = {
-    ATOM_TABLE_SIZE, 0,           atom_run,  atom_send, atom_receive, ATOM_SIGNAL,
-    atom_observe,    atom_reduce, atom_scale};
+[[maybe_unused]] const purlin_host_atom kTable = {ATOM_TABLE_SIZE, ATOM_TABLE_RESERVED, atom_run,
+                                                  atom_send,       atom_receive,        ATOM_SIGNAL,
+                                                  atom_observe,    atom_reduce,         atom_scale};
 
 [[maybe_unused]] const char kImageData[64] =
     "no device code: these plugins are judged, never linked";
@@ -158,7 +171,7 @@ const purlin_atom_limits kLimits = {
                                                    sizeof(kImageData),
                                                    "core",
                                                    0,
-                                                   0};
+                                                   ATOM_IMAGE_RESERVED};
 
 constexpr bool kHost = ATOM_KIND == PURLIN_ATOM_HOST;
 

@@ -17,7 +17,7 @@ TEST_CASE("instructions are told by name, with and without a predicate") {
         /*0070*/                   LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
         /*0080*/                   FADD R3, R2, R1 ;
         /*0090*/                   CALL.REL.NOINC `($__internal_0_$__cuda_sm70_warpsync) ;
-        /*00a0*/                   CALL.REL.NOINC `(purlin_reduce16_d1) ;
+        /*00a0*/                   CALL.REL.NOINC `(purlin_reduce16_d2) ;
 )");
   CHECK(code.instructions == 11);
   CHECK(code.calls == 1);  // neither the label nor the assembler's own

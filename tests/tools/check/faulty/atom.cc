@@ -65,10 +65,10 @@ void copy(void* destination, const void* source, uint64_t bytes) {
 #endif
     const kit::ElementWork work{segment.src,   segment.nsrc,      segment.dst,       segment.ndst,
                                 segment.bytes, constants->nranks, &constants->scalar};
-    if (segment.reduce == PURLIN_CONSUME_REDUCE) {
+    if (segment.consume == PURLIN_CONSUME_REDUCE) {
       kit::work_in_default_environment(kit::kElementWorkers.reduce[constants->dtype][constants->op],
                                        work);
-    } else if (segment.reduce == PURLIN_CONSUME_SCALE) {
+    } else if (segment.consume == PURLIN_CONSUME_SCALE) {
 #ifdef FAULT_SCALES_NOT
       kit::copy_segment<copy>(segment);
 #else
@@ -121,9 +121,9 @@ void copy(void* destination, const void* source, uint64_t bytes) {
     if (calls->ready(snac, i) != 0) return 1;
     const kit::ElementWork work{segment.src,   segment.nsrc,      segment.dst,       segment.ndst,
                                 segment.bytes, constants->nranks, &constants->scalar};
-    if (segment.reduce == PURLIN_CONSUME_REDUCE) {
+    if (segment.consume == PURLIN_CONSUME_REDUCE) {
       run_reduce(constants, &segment);
-    } else if (segment.reduce == PURLIN_CONSUME_SCALE) {
+    } else if (segment.consume == PURLIN_CONSUME_SCALE) {
       kit::work_in_default_environment(kit::kElementWorkers.scale[constants->dtype], work);
     } else {
       kit::copy_segment<copy>(segment);
@@ -167,7 +167,30 @@ uint32_t probe(const purlin_device_facts*, char* reason, uint64_t room) {
   return calls % 2 == 0 ? PURLIN_PROBE_FITS : PURLIN_PROBE_OTHER;
 }
 
+#ifdef NEWER_MINOR
+// What a plugin of a later minor version would be: something appended to each struct, types,
+// operations, capabilities and members that this version does not have, and its sizes say so.
+template <class Known>
+struct Newer {
+  Known known;
+  uint64_t appended[4];
+};
+template <class Known>
+constexpr Newer<Known> newer(Known known) {
+  known.struct_size = sizeof(Newer<Known>);
+  return {known, {1, 2, 3, 4}};
+}
+constexpr purlin_atom_limits make_limits() {
+  purlin_atom_limits limits = kit::host_limits();
+  for (uint32_t& mask : limits.op_mask) mask |= 1u << PURLIN_OP_COUNT;
+  limits.reserved = 1;
+  return limits;
+}
+constinit const Newer<purlin_atom_limits> kNewerLimits = newer(make_limits());
+constexpr const purlin_atom_limits& kLimits = kNewerLimits.known;
+#else
 constinit const purlin_atom_limits kLimits = kit::host_limits();
+#endif
 
 constexpr purlin_host_atom make_table() {
   purlin_host_atom table = kit::host_table<copy>();
@@ -182,7 +205,17 @@ constexpr purlin_host_atom make_table() {
 #endif
   return table;
 }
+#ifdef NEWER_MINOR
+constexpr purlin_host_atom make_newer_table() {
+  purlin_host_atom table = make_table();
+  table.reserved = 1;
+  return table;
+}
+constinit const Newer<purlin_host_atom> kNewerTable = newer(make_newer_table());
+constexpr const purlin_host_atom& kTable = kNewerTable.known;
+#else
 constinit const purlin_host_atom kTable = make_table();
+#endif
 
 constexpr purlin_atom_descriptor make_descriptor() {
   purlin_atom_descriptor descriptor = kit::host_descriptor();
@@ -200,19 +233,13 @@ constexpr purlin_atom_descriptor make_descriptor() {
 }
 
 #ifdef NEWER_MINOR
-// What a plugin of a later minor version would be: something appended, and its size and version say
-// so.
-struct Newer {
-  purlin_atom_descriptor known;
-  uint64_t appended[4];
-};
-constexpr Newer make_newer() {
-  Newer newer{make_descriptor(), {1, 2, 3, 4}};
-  newer.known.struct_size = sizeof newer;
-  newer.known.abi_minor = PURLIN_ATOM_ABI_MINOR + 1;
-  return newer;
+constexpr purlin_atom_descriptor make_newer_descriptor() {
+  purlin_atom_descriptor descriptor = make_descriptor();
+  descriptor.abi_minor = PURLIN_ATOM_ABI_MINOR + 1;
+  descriptor.capabilities |= 1ull << 40;
+  return descriptor;
 }
-constinit const Newer kNewer = make_newer();
+constinit const Newer<purlin_atom_descriptor> kNewer = newer(make_newer_descriptor());
 constexpr const purlin_atom_descriptor* kEntry = &kNewer.known;
 #else
 constinit const purlin_atom_descriptor kDescriptor = make_descriptor();

@@ -1,4 +1,4 @@
-// The source of the frozen plugin; see README.md. It is not built any more.
+// The source of the frozen plugins; see README.md. It is not built any more.
 #include <cstring>
 
 #include "purlin/kit/host_atom.h"
@@ -16,10 +16,10 @@ constinit const purlin_host_atom kTable = kit::host_table<copy>();
 
 constexpr purlin_atom_descriptor make_descriptor() {
   purlin_atom_descriptor descriptor = kit::host_descriptor();
-  descriptor.name = "frozen-0-9";
-  descriptor.version = "0.9.0";
+  descriptor.name = "frozen-1-0";
+  descriptor.version = "1.0.0";
   descriptor.vendor = "the test suite";
-  descriptor.description = "built once against ABI 0.9 and kept";
+  descriptor.description = "built once against ABI 1.0 and kept";
   descriptor.priority = -200;
   descriptor.limits = &kLimits;
   descriptor.host = &kTable;

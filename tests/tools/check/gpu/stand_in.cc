@@ -40,6 +40,8 @@ void walk(WalkBoard& board, Misdeed misdeed, unsigned threads) {
   auto* segments = reinterpret_cast<WalkSegment*>(board.segments);
   WalkReport& report = board.report;
   if (misdeed == Misdeed::kSwaps && board.count > 1) return set_fault(report, kReadyOrder, 1, 0);
+  if (misdeed == Misdeed::kLoneGate) return set_fault(report, kReadyLanes, 0, 1);
+  if (misdeed == Misdeed::kLoneAnnouncer) return set_fault(report, kDoneLanes, 0, 1);
   for (uint64_t i = 0; i < board.count; ++i) {
     const WalkSegment& s = segments[i];
     fill_sources(s);

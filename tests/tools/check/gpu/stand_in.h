@@ -15,6 +15,8 @@ enum class Misdeed {
   kMovesStopped,   // moves it silently
   kForgetsDone,    // of each walk's last segment
   kSwaps,          // asks for segment 1 first
+  kLoneGate,       // ready is called by one lane
+  kLoneAnnouncer,  // done is called by one lane
   kLateBytes,      // byte 3 of a segment comes after its done
   kHoldsDone,      // until the next segment is ready
   kTearsPackets,

@@ -41,7 +41,7 @@ void move(const purlin_constants& constants, purlin_segment& s) {
   if ((s.kind & PURLIN_SEGMENT_SWITCH_STORE) != 0) ++stores;
   const kit::ElementWork work{s.src,   s.nsrc,           s.dst,            s.ndst,
                               s.bytes, constants.nranks, &constants.scalar};
-  if (s.reduce == PURLIN_CONSUME_REDUCE)
+  if (s.consume == PURLIN_CONSUME_REDUCE)
     kit::work_in_default_environment(kit::kElementWorkers.reduce[constants.dtype][constants.op], work);
   else
     kit::copy_segment<copy_bytes>(s);
