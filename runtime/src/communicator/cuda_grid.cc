@@ -13,6 +13,10 @@ namespace {
 // Beyond these a latency call gains nothing: at 512 threads one pass moves 128 KiB a pair.
 constexpr unsigned kMostLatencyCtas = 32;
 
+// Of a CTA of packets, whatever the Atom's pipeline wants. Fewer move less in a pass and start no
+// sooner; 1024 start a microsecond later.
+constexpr unsigned kLatencyThreads = 512;
+
 }  // namespace
 
 CtaLimits cta_limits(const CudaDevice& device, unsigned local_ranks, const CtaWish& wish) {
@@ -99,7 +103,7 @@ ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,
   need.constants.op = scaled ? PURLIN_PREMUL_SUM : static_cast<purlin_op>(constants.op);
   need.constants.stages = constants.stages;
   need.constants.stage_bytes = constants.stage_bytes;
-  need.constants.threads = constants.threads;
+  need.constants.threads = kernel == ProtocolKernel::kLatency ? kLatencyThreads : constants.threads;
   return need;
 }
 

@@ -157,9 +157,10 @@ TEST_CASE("a universal program counts its own shared memory against the device's
   need.constants.stages = 1;
   need.constants.stage_bytes = gpu.device()->facts().shared_bytes_per_block -
                                built_atom("generic").descriptor->limits->shared_bytes_fixed;
-  CHECK(rank.fits(need));
-  CHECK_FALSE(rank.fits(need.universal()));
+  const auto fitting = [&] { return rank.fitting({need, need.universal()}); };
+  REQUIRE(fitting().size() == 1);
+  CHECK_FALSE(fitting()[0].constants.universal);
   need.constants.stage_bytes -= static_shared_bytes(need.universal().constants);
-  CHECK(rank.fits(need.universal()));
+  CHECK(fitting().size() == 2);
   test::count_cases(3);
 }
