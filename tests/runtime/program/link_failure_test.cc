@@ -11,7 +11,7 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("an unresolved name is explained by what it belongs to") {
-  CHECK(contains(explain_unresolved("purlin_atom_run_d2"), "belongs to device ABI 2"));
+  CHECK(contains(explain_unresolved("purlin_atom_run_d1"), "belongs to device ABI 1"));
   CHECK(contains(explain_unresolved("purlin_constant_nranks_d9"), "belongs to device ABI 9"));
   CHECK(contains(explain_unresolved("purlin_constant_nranks_d2"), "constant 'nranks'"));
   CHECK(contains(explain_unresolved("purlin_atom_run_d2"), "no image of the program defines"));
