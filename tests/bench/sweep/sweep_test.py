@@ -195,11 +195,11 @@ class OnAModelOfGpus(unittest.TestCase):
         if purlin('plugins', '--device', 'sm_90').returncode != 0:
             level.skip('no Atom for sm_90 was built, so that no policy can be explained for it')
             return
-        status, text = self.sweep('--minutes', 0.02)
+        status, text = self.sweep('--minutes', 0.001)
         if status != 0:  # not even the first group
             self.assertIn('nothing was measured', text)
             return
-        self.assertIn('not reached in 0.02 minutes: ', read(self.out))
+        self.assertIn('not reached in 0.001 minutes: ', read(self.out))
 
     def test_a_journal_of_another_machine_is_refused(self):
         with open(self.out + '.jsonl', 'w', encoding='utf-8') as file:
