@@ -79,8 +79,6 @@ struct CallParamsOf {
   u32 ctas[3] = {1, 1, 1};    // of the roles stage, reduce (or consume), gather
   u32 dtype = 0;              // for programs that serve every type and operation; op is
   u32 op = 0;                 // PURLIN_PREMUL_SUM where own input is scaled
-  u32 trailing_epoch = 0;     // 1: this launch of the latency protocol also stands for the one of the
-                              // throughput protocol that would follow, with nothing to move
   u64 pair_limit = 0;         // pairs of at most so many bytes use packets: all (~0), none (0), or,
                               // in an AllToAllV, those that both ends know to be small
   u64 descriptor = 0;         // describe_call

@@ -88,7 +88,6 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
     epoch_ = load_relaxed(*epoch_word(p_, blockIdx.x)) + 1;
     return epoch_;
   }
-  u64 take_next_epoch() { return ++epoch_; }
   // By all threads of the CTA, once they have taken it: the word may be written from now on.
   __device__ static void epoch_is_read() { __syncthreads(); }
   // A thread's last act: the new epoch in every word that it stands for, so that a later grid of

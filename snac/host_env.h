@@ -35,7 +35,6 @@ class HostEnv : public HostBlocks, public HostWaiter {
   u32 nranks() const { return p_.nranks; }
 
   u64 take_epoch() const { return epoch_; }
-  u64 take_next_epoch() const { return epoch_; }  // both protocols of a call have one epoch here
   static void epoch_is_read() {}
   // A rank is one thread, which waits for its peers one after another.
   static u32 peer_lane() { return 0; }

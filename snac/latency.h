@@ -24,17 +24,10 @@ class Latency {
   PURLIN_HD bool run() {
     send_first();
     env_.epoch_is_read();
-    bool more = p_.trailing_epoch != 0;
-    PURLIN_NO_UNROLL
-    for (bool moves = true;; moves = false) {
-      send_headers(env_, p_, epoch_);
-      if (moves && !(consume_first() && (form_.steps == 1 || consume_second()))) return false;
-      if (!wait_headers(env_, p_, epoch_, [&](u32 peer) { return !moves || !sends_packets(peer); }))
-        return false;
-      if (!more) return true;
-      more = false;
-      epoch_ = env_.take_next_epoch();
-    }
+    send_headers(env_, p_, epoch_);
+    if (!consume_first()) return false;
+    if (form_.steps == 2 && !consume_second()) return false;
+    return wait_headers(env_, p_, epoch_, [&](u32 peer) { return !sends_packets(peer); });
   }
 
  private:

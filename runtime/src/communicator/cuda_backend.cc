@@ -22,13 +22,6 @@
 namespace purlin {
 namespace {
 
-// Whether all pairs of this rank go by packets in a call whose pairs choose: peers may have others, so
-// the launch still takes part in the epoch of theirs. Windows need an entry for each peer there.
-bool packets_serve_alone(const Launch& call) {
-  if (!call.packets || !call.chunks || call.form.windows || call.form.listed) return false;
-  return snac::longest_pair(call.transformation, call.params) <= call.params.pair_limit;
-}
-
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
@@ -62,8 +55,7 @@ class CudaBackend : public Backend {
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
-    const bool alone = packets_serve_alone(call);
-    const bool wanted[] = {call.packets, call.chunks && !alone, call.switched};
+    const bool wanted[] = {call.packets, call.chunks, call.switched};
     const LoadedProgram* programs[std::size(kKernels)] = {};
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (!wanted[i]) continue;
@@ -264,7 +256,6 @@ class CudaBackend : public Backend {
                     : throughput_ctas(call.form, *call.choice, limits_);
     if (!ctas) return ctas.status();
     DeviceParams params = device_params(call.params, epoch_words_, *ctas);
-    params.trailing_epoch = packets_serve_alone(call) ? 1 : 0;
     const bool programmatic =
         kernel == ProtocolKernel::kLatency && device_->architecture() >= 90 && !call.alone;
     if (wire_.local_ranks() == 1 || call.alone)
