@@ -85,6 +85,7 @@ function(purlin_device_image)
       set(image ${folder}/${id}.fatbin)
       add_custom_command(OUTPUT ${image}
         COMMAND ${PURLIN_CCACHE} ${PURLIN_NVCC} ${host_compiler} -std=c++20 -dc -fatbin
+                -Werror cross-execution-space-call
                 -gencode arch=compute_${base},code=lto_${base} ${includes} ${ARG_DEFINES} ${define}
                 ${ARG_OPTIONS} ${source} -o ${image} -MD -MF ${image}.d
         DEPENDS ${source} DEPFILE ${image}.d
