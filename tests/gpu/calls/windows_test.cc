@@ -72,6 +72,7 @@ void run_case(const GpuRanks& ranks, Case c, std::mt19937_64& random, int replay
 void sweep(const GpuRanks& ranks, std::mt19937_64& random) {
   constexpr int kTypes[] = {PURLIN_F32, PURLIN_BF16, PURLIN_F16};
   constexpr uint64_t kCounts[] = {1023, 4097, 70'001, 300'001};
+  const size_t counts = is_full() || random() % 4 == 0 ? 4 : 3;
   constexpr uint64_t kOffsets[] = {0, 0, 4, 12};
   for (int collective : kCollectives) {
     for (bool in_place : {false, true}) {
@@ -80,7 +81,7 @@ void sweep(const GpuRanks& ranks, std::mt19937_64& random) {
                    kTypes[random() % 3],
                    PURLIN_SUM,
                    PURLIN_PATH_THROUGHPUT,
-                   kCounts[random() % std::size(kCounts)],
+                   kCounts[random() % counts],
                    kOffsets[random() % std::size(kOffsets)],
                    in_place,
                    0,
@@ -91,10 +92,16 @@ void sweep(const GpuRanks& ranks, std::mt19937_64& random) {
   }
 }
 
+// Quick: each number of ranks in one direction with each Atom, in both over the Atoms.
 void sweep_all(bool spread, const std::vector<int>& sizes, std::mt19937_64& random) {
-  for (const char* atom : {"generic", "ampere", "hopper"}) {
-    for (int n : sizes) {
-      for (const char* direction : {"pull", "push"}) {
+  const char* const atoms[] = {"generic", "ampere", "hopper"};
+  for (size_t a = 0; a < std::size(atoms); ++a) {
+    const char* const atom = atoms[a];
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int n = sizes[i];
+      for (const bool push : {false, true}) {
+        if (!is_full() && push != ((a + i) % 2 != 0)) continue;
+        const char* const direction = push ? "push" : "pull";
         const auto ranks = GpuRanks::make(n, policy_for(atom, direction), spread);
         if (!ranks) return;
         for (uint64_t open : {~uint64_t{0}, random(), uint64_t{0}}) {
