@@ -105,9 +105,11 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   // A look costs the gate half a microsecond.
   __device__ static bool looks_up(u64 index) { return index % 8 == 7; }
 
-  // Lanes that serve the headers of peers: the first CTA's threads, from the last one on, which have
-  // no packets in short calls.
-  __device__ u32 lane() const { return blockIdx.x == 0 ? blockDim.x - 1 - threadIdx.x : kMaxRanks; }
+  // Lanes that serve the headers of peers: the last CTA's threads, from the last one on, which have no
+  // packets in short calls.
+  __device__ u32 lane() const {
+    return blockIdx.x == gridDim.x - 1 ? blockDim.x - 1 - threadIdx.x : kMaxRanks;
+  }
   __device__ u32 lanes() const { return blockDim.x; }
   __device__ u64 first_block() const { return u64{blockIdx.x} * blockDim.x + threadIdx.x; }
   __device__ u64 block_stride() const { return u64{gridDim.x} * blockDim.x; }

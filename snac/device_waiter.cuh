@@ -14,8 +14,13 @@ class DeviceWaiter : public DeviceBlocks {
   __device__ explicit DeviceWaiter(const Params& params) : p_(params) {}
 
   __device__ u32 nranks() const { return static_cast<u32>(purlin_constant_nranks_d2()); }
+  // A rank that is told passes it on to its host before its kernel ends: whoever synchronizes and then asks
+  // for the error must find it, and the teller's own store to host memory may come later.
   __device__ bool stopped() const {
-    return load_relaxed(device_control_of(p_, p_.rank)->stop) != 0;
+    const u64 told = load_relaxed(device_control_of(p_, p_.rank)->stop);
+    if (told == 0) return false;
+    store_release(control_of(p_, p_.rank)->stop, static_cast<u32>(told));
+    return true;
   }
   __device__ void ring(u32) {}  // nobody sleeps on a GPU
 
@@ -27,8 +32,8 @@ class DeviceWaiter : public DeviceBlocks {
     // Whoever else stops writes another reason: any of them will do.
     PURLIN_NO_UNROLL
     for (u32 r = 0; r < nranks(); ++r) {
-      store_relaxed(device_control_of(p_, r)->stop, u64{p_.rank + 1});
-      store_relaxed(control_of(p_, r)->stop, p_.rank + 1);
+      store_release(device_control_of(p_, r)->stop, u64{p_.rank + 1});
+      store_release(control_of(p_, r)->stop, p_.rank + 1);
     }
   }
 

@@ -89,7 +89,8 @@ ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel,
   const purlin_atom_limits& limits = *atom.descriptor->limits;
   constants.stages = limits.default_stages;
   constants.stage_bytes = limits.default_stage_bytes;
-  constants.threads = kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads;
+  constants.threads = threads_for_sources(
+      kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads, nranks);
   return constants;
 }
 

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -48,6 +50,27 @@ Spent measure(const Work& work) {
 [[noreturn]] void fail(const Status& status) {
   fmt::print(stderr, "bench_runtime_program: {}\n", status.message());
   exit(1);
+}
+
+// In a process of its own: linkers remember what a process linked before.
+template <class Work>
+Spent measure_apart(const Work& work) {
+  int ends[2];
+  if (pipe(ends) != 0) fail(Status(PURLIN_SYSTEM_ERROR, "pipe failed"));
+  const pid_t child = fork();
+  if (child < 0) fail(Status(PURLIN_SYSTEM_ERROR, "fork failed"));
+  if (child == 0) {
+    const Spent spent = measure(work);
+    _exit(write(ends[1], &spent, sizeof spent) == sizeof spent ? 0 : 1);
+  }
+  close(ends[1]);
+  Spent spent;
+  const bool whole = read(ends[0], &spent, sizeof spent) == sizeof spent;
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!whole || status != 0) exit(1);  // the child said why
+  return spent;
 }
 
 // All of `requests` from a new store, which must get each in the way of `expected`.
@@ -127,25 +150,25 @@ int main(int argc, char** argv) {
   const auto& requests = programs->requests;
   const LibrarySearch libraries = default_library_search();
 
-  const Spent open = measure([&] {
+  const Spent open = measure_apart([&] {
     Toolbox tools(libraries);
     if (const auto linker = tools.linker(); !linker) fail(linker.status());
     if (const auto compiler = tools.compiler(); !compiler) fail(compiler.status());
   });
-  const Spent first = measure([&] { link_each({requests.front()}, libraries); });
-  auto each = link_each(requests, libraries);
+  const Spent first = measure_apart([&] { link_each({requests.front()}, libraries); });
 
   char folder[] = "/tmp/purlin-bench-XXXXXX";
   if (mkdtemp(folder) == nullptr) fail(Status(PURLIN_SYSTEM_ERROR, "mkdtemp failed"));
   ProgramSources sources;
   sources.libraries = libraries;
   sources.cache = std::string(folder) + "/cache";
-  const Spent together = measure([&] { get_all(requests, sources, ProgramOrigin::kLinked); });
-  const Spent cached = measure([&] { get_all(requests, sources, ProgramOrigin::kCache); });
+  const Spent together = measure_apart([&] { get_all(requests, sources, ProgramOrigin::kLinked); });
+  const Spent cached = measure_apart([&] { get_all(requests, sources, ProgramOrigin::kCache); });
   ProgramSources bare = sources;
   bare.libraries.folders = {std::string(folder) + "/no toolkit"};
-  const Spent without = measure([&] { get_all(requests, bare, ProgramOrigin::kCache); });
+  const Spent without = measure_apart([&] { get_all(requests, bare, ProgramOrigin::kCache); });
   std::filesystem::remove_all(folder);
+  auto each = link_each(requests, libraries);
 
   std::sort(each.begin(), each.end(),
             [](const auto& a, const auto& b) { return a.cold.cpu_ms < b.cold.cpu_ms; });

@@ -78,13 +78,15 @@ Status settle(const char* name, uint32_t asked, uint32_t least, uint32_t most, u
 Status settle_pipeline(const purlin_kernel_request& request, const purlin_atom_descriptor& atom,
                        purlin_kernel* kernel) {
   const purlin_atom_limits& limits = *atom.limits;
+  const uint32_t sources = request.reduces != 0 ? request.nranks : 1;
   PURLIN_RETURN_IF_ERROR(settle("stages", request.stages, limits.min_stages, limits.max_stages,
                                 limits.default_stages, atom.name, &kernel->stages));
   PURLIN_RETURN_IF_ERROR(settle("stage_bytes", request.stage_bytes, limits.min_stage_bytes,
                                 limits.max_stage_bytes, limits.default_stage_bytes, atom.name,
                                 &kernel->stage_bytes));
   PURLIN_RETURN_IF_ERROR(settle("threads", request.threads, limits.min_threads, limits.max_threads,
-                                limits.default_threads, atom.name, &kernel->threads));
+                                threads_for_sources(limits.default_threads, sources), atom.name,
+                                &kernel->threads));
   kernel->shared_bytes = kernel->stages * kernel->stage_bytes + limits.shared_bytes_fixed;
   return {};
 }

@@ -107,7 +107,10 @@ class CudaBackend : public Backend {
     for (const snac::PairMessage& message : call.messages)
       PURLIN_RETURN_IF_ERROR(check_buffer("a message's buffer", message.buffer));
     DevicePairParams params = device_pair_params(call, *ctas);
-    return enqueue(*program, streams * *ctas, &params, false, stream);
+    LaunchPlan plan;
+    plan.program = program;
+    plan.grid = streams * *ctas;
+    return enqueue(plan, &params, stream);
   }
 
   Status make_programs(const std::vector<ProgramNeed>& needs) override {
@@ -251,33 +254,35 @@ class CudaBackend : public Backend {
 
   Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
                     cu::Stream stream) {
-    auto ctas = kernel == ProtocolKernel::kLatency
-                    ? latency_ctas(call, program.shape().threads, limits_)
-                    : throughput_ctas(call.form, *call.choice, limits_);
-    if (!ctas) return ctas.status();
-    DeviceParams params = device_params(call.params, epoch_words_, *ctas);
-    const bool programmatic =
-        kernel == ProtocolKernel::kLatency && device_->architecture() >= 90 && !call.alone;
-    if (wire_.local_ranks() == 1 || call.alone)
-      return enqueue(program, ctas->total(), &params, programmatic, stream);
+    LaunchPlan plan;
+    plan.program = &program;
+    Ctas ctas;
+    if (kernel == ProtocolKernel::kLatency) {
+      const LatencyGrid grid = latency_grid(call, program.shape().threads, limits_);
+      plan.threads = grid.threads;
+      ctas.roles[0] = grid.ctas;
+      plan.programmatic = device_->architecture() >= 90 && !call.alone;
+    } else {
+      const auto split = throughput_ctas(call.form, *call.choice, limits_);
+      if (!split) return split.status();
+      ctas = *split;
+    }
+    plan.grid = ctas.total();
+    DeviceParams params = device_params(call.params, epoch_words_, ctas);
+    if (wire_.local_ranks() == 1 || call.alone) return enqueue(plan, &params, stream);
     const auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();
     if (capture->id == 0) claim_->await_peers();
-    const Status launched = enqueue(program, ctas->total(), &params, programmatic, stream);
+    const Status launched = enqueue(plan, &params, stream);
     if (launched.is_ok() && capture->id == 0) claim_->count_launch();
     return launched;
   }
 
   // `params`: the kernel's one argument. A refusal of an earlier call is void from now on.
-  Status enqueue(const LoadedProgram& program, unsigned grid, void* params, bool programmatic,
-                 cu::Stream stream) {
-    PURLIN_RETURN_IF_ERROR(check_residency(program, grid, wire_.local_ranks()));
+  Status enqueue(LaunchPlan plan, void* params, cu::Stream stream) {
+    PURLIN_RETURN_IF_ERROR(check_residency(*plan.program, plan.grid, wire_.local_ranks()));
     __atomic_store_n(&control(rendezvous_.rank())->refused, 0, __ATOMIC_RELEASE);
-    LaunchPlan plan;
-    plan.program = &program;
-    plan.grid = grid;
     plan.parameters = &params;
-    plan.programmatic = programmatic;
     return order_->launch(plan, stream);
   }
 

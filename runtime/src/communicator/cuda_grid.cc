@@ -13,9 +13,12 @@ namespace {
 // Beyond these a latency call gains nothing: at 512 threads one pass moves 128 KiB a pair.
 constexpr unsigned kMostLatencyCtas = 32;
 
-// Of a CTA of packets, whatever the Atom's pipeline wants. Fewer move less in a pass and start no
-// sooner; 1024 start a microsecond later.
-constexpr unsigned kLatencyThreads = 512;
+// Of a CTA of packets, whatever the Atom's pipeline wants: short calls take the fewest. 1024 would start
+// a microsecond later.
+constexpr unsigned kLeastLatencyThreads = 128, kLatencyThreads = 512;
+
+// The last threads of a grid write the headers; where they have no packets too, that costs no time.
+constexpr unsigned kHeaderThreads = 32;
 
 }  // namespace
 
@@ -44,15 +47,16 @@ uint32_t least_chunks_for(unsigned ctas, unsigned nranks) {
   return std::clamp(ctas / std::max(1u, nranks - 1), 1u, kMost);
 }
 
-Result<Ctas> latency_ctas(const Launch& call, unsigned threads, const CtaLimits& limits) {
+LatencyGrid latency_grid(const Launch& call, unsigned most_threads, const CtaLimits& limits) {
   uint64_t longest = snac::longest_pair(call.transformation, call.params);
   longest = std::min(longest, call.params.pair_limit);
-  const uint64_t wanted = snac::divide_up(longest, uint64_t{8} * threads);
   unsigned most = limits.latency;
   if (call.choice->cta_budget.value != 0) most = std::min(most, call.choice->cta_budget.value);
-  Ctas ctas;
-  ctas.roles[0] = static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, most));
-  return ctas;
+  const uint64_t packets = snac::divide_up(longest, 8);
+  unsigned threads = std::min(kLeastLatencyThreads, most_threads);
+  while (2 * threads <= most_threads && packets > uint64_t{most} * threads) threads *= 2;
+  const uint64_t wanted = snac::divide_up(packets + kHeaderThreads, threads);
+  return {static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, most)), threads};
 }
 
 Result<Ctas> throughput_ctas(const snac::Form& form, const policy::Choice& choice,
@@ -103,7 +107,9 @@ ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,
   need.constants.op = scaled ? PURLIN_PREMUL_SUM : static_cast<purlin_op>(constants.op);
   need.constants.stages = constants.stages;
   need.constants.stage_bytes = constants.stage_bytes;
-  need.constants.threads = kernel == ProtocolKernel::kLatency ? kLatencyThreads : constants.threads;
+  need.constants.threads = kernel == ProtocolKernel::kLatency
+                               ? threads_for_sources(kLatencyThreads, constants.nranks)
+                               : constants.threads;
   return need;
 }
 

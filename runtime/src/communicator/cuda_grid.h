@@ -40,8 +40,13 @@ struct Ctas {
   unsigned total() const { return roles[0] + roles[1] + roles[2]; }
 };
 
-// Enough threads for every 8 bytes of the longest pair, within the limit. `roles[0]` is the grid.
-Result<Ctas> latency_ctas(const Launch& call, unsigned threads, const CtaLimits& limits);
+// The grid of packets for a call: a thread for every 8 bytes of the longest pair, within the limit, and of the
+// shapes that do it the one with the fewest threads a CTA, at most `most_threads`.
+struct LatencyGrid {
+  unsigned ctas = 1;
+  unsigned threads = 0;
+};
+LatencyGrid latency_grid(const Launch& call, unsigned most_threads, const CtaLimits& limits);
 
 // The choice's split, scaled down to the limit and the choice's own budget, each role at least one.
 // PURLIN_UNSUPPORTED where not even that fits.

@@ -110,9 +110,7 @@ Status prepare_messages(std::span<const Message> messages, const WireFacts& wire
   c.nranks = p.nranks;
   c.dtype = uint32_t{PURLIN_U8};
   c.op = uint32_t{PURLIN_SUM};
-  c.stages = wire.limits->default_stages;
-  c.stage_bytes = wire.limits->default_stage_bytes;
-  c.threads = wire.limits->default_threads;
+  set_pipeline({}, *wire.limits, &c);
   return {};
 }
 

@@ -1,10 +1,12 @@
 #include "communicator/prepare.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "communicator/element.h"
+#include "program/request.h"
 #include "snac/host_direct.h"
 
 namespace purlin {
@@ -197,7 +199,8 @@ void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits
                   purlin_constants* constants) {
   constants->stages = or_default(choice.stages.value, limits.default_stages);
   constants->stage_bytes = or_default(choice.stage_bytes.value, limits.default_stage_bytes);
-  constants->threads = or_default(choice.threads.value, limits.default_threads);
+  const uint32_t usual = threads_for_sources(limits.default_threads, constants->nranks);
+  constants->threads = or_default(choice.threads.value, std::max(usual, limits.min_threads));
 }
 
 void set_buffers(const purlin_call& call, Launch* launch) {

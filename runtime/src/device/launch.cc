@@ -11,6 +11,7 @@ Status launch(const LaunchPlan& plan, cu::Stream stream, cu::Event started) {
   const CudaDevice& device = program.device();
   cu::LaunchAttribute attributes[3] = {};
   unsigned count = 0;
+  const unsigned threads = plan.threads != 0 ? plan.threads : program.shape().threads;
   if (plan.programmatic) {
     attributes[count].id = cu::kLaunchProgrammaticSerialization;
     attributes[count++].value.programmatic_serialization = 1;
@@ -26,7 +27,7 @@ Status launch(const LaunchPlan& plan, cu::Stream stream, cu::Event started) {
   cu::LaunchConfig config = {};
   config.grid_x = plan.grid;
   config.grid_y = config.grid_z = 1;
-  config.block_x = program.shape().threads;
+  config.block_x = threads;
   config.block_y = config.block_z = 1;
   config.shared_bytes = program.shape().shared_bytes;
   config.stream = stream;
@@ -41,7 +42,7 @@ Status launch(const LaunchPlan& plan, cu::Stream stream, cu::Event started) {
   return device.api()
       .check("cuLaunchKernelEx", code)
       .with_context(fmt::format("launching {} ({} CTAs of {} threads, {} bytes shared) on {}",
-                                program.shape().kernel, plan.grid, program.shape().threads,
+                                program.shape().kernel, plan.grid, threads,
                                 program.shape().shared_bytes, device.describe()));
 }
 

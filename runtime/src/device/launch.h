@@ -7,7 +7,8 @@ namespace purlin {
 
 struct LaunchPlan {
   const LoadedProgram* program = nullptr;
-  unsigned grid = 0;  // CTAs, one dimension
+  unsigned grid = 0;     // CTAs, one dimension
+  unsigned threads = 0;  // of a CTA, at most the program's; 0: the program's
   // The kernel's parameters, one pointer each, as cuLaunchKernelEx reads them; read before launch
   // returns.
   void** parameters = nullptr;

@@ -11,6 +11,11 @@ uint32_t register_limit(uint32_t threads) {
   return std::min(kMostOfThread, kRegistersOfCta / threads / 8 * 8);
 }
 
+uint32_t threads_for_sources(uint32_t threads, uint32_t sources) {
+  constexpr uint32_t kMany = 8, kThreadsForMany = 256;
+  return sources > kMany ? std::min(threads, kThreadsForMany) : threads;
+}
+
 std::vector<std::string> link_options(const ProgramRequest& request) {
   return {"-arch=" + target_for(request.cc, request.images).name(),
           "-lto",

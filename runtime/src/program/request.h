@@ -31,6 +31,10 @@ struct ProgramRequest {
 // down to a multiple of 8, at most 255.
 uint32_t register_limit(uint32_t threads);
 
+// `threads`, or fewer where that many threads of a CTA leave too few registers for the words of so many
+// sources.
+uint32_t threads_for_sources(uint32_t threads, uint32_t sources);
+
 // Options of every link, in order. They settle the arithmetic whatever the images were compiled
 // with: no contraction, no flush to zero, IEEE division and root.
 std::vector<std::string> link_options(const ProgramRequest& request);

@@ -139,6 +139,19 @@ Round random_round(int collective, int n, uint64_t bound, std::mt19937_64& rando
   return round;
 }
 
+// The error of a call that must end in one: where a peer has stopped this rank before, its preparation
+// or launch says so, else the kernel does.
+purlin_status run_to_error(const GpuRanks& ranks, int r, const purlin_call& call, std::string* text) {
+  purlin_status launched = purlin_prepare(ranks.comm(r), &call, 1);
+  if (launched == PURLIN_OK) launched = purlin_run(&call, ranks.comm(r), ranks.stream(r));
+  ranks.synchronize(r);
+  *text = launched != PURLIN_OK ? purlin_last_error() : "";
+  if (launched != PURLIN_OK) return launched;
+  const purlin_status status = purlin_comm_async_error(ranks.comm(r));
+  *text = purlin_comm_last_error(ranks.comm(r));
+  return status;
+}
+
 }  // namespace
 
 TEST_CASE("a graph of V forms is replayed with counts that are written before each replay") {
@@ -227,12 +240,7 @@ TEST_CASE("a count above its bound stops all ranks, and nothing is written") {
       write_rows(*ranks, r, Rows{row, {}, row, {}});
       const std::vector<int32_t> poison(64, kUntouched);
       ranks->arena(r).write(kOut, poison.data(), 256, ranks->stream(r));
-      text[self] = ok(purlin_prepare(ranks->comm(r), &call, 1));
-      if (text[self].empty()) text[self] = ok(purlin_run(&call, ranks->comm(r), ranks->stream(r)));
-      if (!text[self].empty()) return;
-      ranks->synchronize(r);
-      status[self] = purlin_comm_async_error(ranks->comm(r));
-      text[self] = purlin_comm_last_error(ranks->comm(r));
+      status[self] = run_to_error(*ranks, r, call, &text[self]);
       ranks->arena(r).read(kOut, out[self].data(), 256, ranks->stream(r));
     });
     for (size_t r = 0; r < 3; ++r) {
@@ -256,12 +264,7 @@ TEST_CASE("ranks whose counts disagree are told") {
       purlin_call call = call_of(*ranks, r, PURLIN_ALL_TO_ALL_V, bound, false);
       // Rank 0 says that it sends 5 to rank 1, which takes 6.
       write_rows(*ranks, r, r == 0 ? Rows{{1, 5}, {}, {1, 7}, {}} : Rows{{7, 1}, {}, {6, 1}, {}});
-      text[self] = ok(purlin_prepare(ranks->comm(r), &call, 1));
-      if (text[self].empty()) text[self] = ok(purlin_run(&call, ranks->comm(r), ranks->stream(r)));
-      if (!text[self].empty()) return;
-      ranks->synchronize(r);
-      status[self] = purlin_comm_async_error(ranks->comm(r));
-      text[self] = purlin_comm_last_error(ranks->comm(r));
+      status[self] = run_to_error(*ranks, r, call, &text[self]);
     });
     for (size_t r = 0; r < 2; ++r) CHECK_MESSAGE(status[r] == PURLIN_MISMATCH, text[r]);
     count_cases(1);
