@@ -21,7 +21,7 @@ struct Kernel {
 
   void operator()(const FakeLaunch& launch, void** parameters) {
     const auto& d = *static_cast<const DeviceParams*>(parameters[0]);
-    const snac::CallParams p = host_params(d);
+    const snac::CallParams p = with_room<snac::kMaxRanks>(d);
     const snac::Form form = snac::form_of(transformation, p.nranks, p.geometry);
     purlin_constants constants{};
     constants.struct_size = sizeof constants;

@@ -14,42 +14,11 @@ FakeControl& opened_driver() {
   return control;
 }
 
-snac::CallParams host_params(const DeviceParams& d) {
-  snac::CallParams p;
-  p.nranks = d.nranks;
-  p.rank = d.rank;
-  p.scaled = d.scaled;
-  p.exchange_in_place = d.exchange_in_place;
-  std::copy(std::begin(d.ctas), std::end(d.ctas), p.ctas);
-  p.pair_limit = d.pair_limit;
-  p.descriptor = d.descriptor;
-  p.timeout_ns = d.timeout_ns;
-  std::copy(std::begin(d.place), std::end(d.place), p.place);
-  p.in = d.in;
-  p.out = d.out;
-  p.geometry = d.geometry;
-  p.map = d.map;
-  p.own = d.own;
-  p.share_bytes = d.share_bytes;
-  p.part_bytes = d.part_bytes;
-  p.controls = d.controls;
-  for (uint32_t r = 0; r < d.nranks; ++r) {
-    p.peers[r] = d.peers[r];
-    p.send_signature[r] = d.send_signature[r];
-    p.receive_signature[r] = d.receive_signature[r];
-    for (uint32_t step = 0; step < 2; ++step) {
-      p.send[step][r] = d.send[step][r];
-      p.receive[step][r] = d.receive[step][r];
-    }
-  }
-  return p;
-}
-
 namespace {
 
 // As the throughput kernel does it, with windows.
 void carry_out(const DeviceParams& d) {
-  const snac::CallParams p = host_params(d);
+  const snac::CallParams p = with_room<snac::kMaxRanks>(d);
   const auto collective = static_cast<snac::Collective>(snac::described_collective(p.descriptor));
   snac::Form form = snac::form_of(snac::transformation_of(collective), p.nranks, p.geometry);
   form.windows = true;

@@ -17,9 +17,6 @@ namespace purlin::test {
 // The fake driver, its devices made once for all test cases: the library keeps what it has opened.
 FakeControl& opened_driver();
 
-// A kernel's argument as host code takes it; the form is not in it.
-snac::CallParams host_params(const DeviceParams& d);
-
 // Carries out every launch of `control`'s driver on a thread of its rank's, in launch order; u8
 // sums and copies alone. All ranks of one process and one communicator.
 class HostKernels {
