@@ -74,6 +74,7 @@ struct CallParamsOf {
   u32 nranks = 1;
   u32 rank = 0;
   u32 epoch_words = 1;        // of the wire: one for each CTA of the largest grid
+  u32 epoch_goes_on = 0;      // GPU ranks: 1: another launch of the same call follows, in this epoch
   u32 scaled = 0;             // own input is multiplied by the program's scalar while staged
   u32 exchange_in_place = 0;  // in-place AllToAll: a region is overwritten where it was staged from
   u32 ctas[3] = {1, 1, 1};    // of the roles stage, reduce (or consume), gather

@@ -21,7 +21,7 @@ struct Expected {
   Site site;
 };
 
-// Sent by the lanes of the first CTA, a peer each, nearest distance first.
+// Sent by lanes, a peer each, nearest distance first.
 template <class Env, class Params>
 PURLIN_HD void send_headers(Env& env, const Params& p, u64 epoch) {
   const u32 n = env.nranks();

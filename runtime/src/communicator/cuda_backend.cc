@@ -22,6 +22,13 @@
 namespace purlin {
 namespace {
 
+// Whether packets serve all pairs of this rank, in a call whose pairs choose: chunks then have nothing to
+// move here. What a kernel reads counts for is not known, and windows want an entry from each rank.
+bool packets_serve_all(const Launch& call) {
+  if (!call.packets || call.form.windows || call.form.listed) return false;
+  return snac::longest_pair(call.transformation, call.params) <= call.params.pair_limit;
+}
+
 class CudaBackend : public Backend {
  public:
   CudaBackend(std::shared_ptr<const CudaDevice> device, const BackendOptions& options,
@@ -55,7 +62,8 @@ class CudaBackend : public Backend {
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
-    const bool wanted[] = {call.packets, call.chunks, call.switched};
+    const bool skips = call.chunks && packets_serve_all(call);
+    const bool wanted[] = {call.packets, call.chunks && !skips, call.switched};
     const LoadedProgram* programs[std::size(kKernels)] = {};
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (!wanted[i]) continue;
@@ -79,6 +87,7 @@ class CudaBackend : public Backend {
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
     }
+    if (skips) claim_->count_launch();
     return {};
   }
 
@@ -269,6 +278,7 @@ class CudaBackend : public Backend {
     }
     plan.grid = ctas.total();
     DeviceParams params = device_params(call.params, epoch_words_, ctas);
+    params.epoch_goes_on = kernel == ProtocolKernel::kLatency && call.chunks && !packets_serve_all(call);
     if (wire_.local_ranks() == 1 || call.alone) return enqueue(plan, &params, stream);
     const auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();

@@ -12,18 +12,17 @@
 namespace purlin {
 namespace {
 
-constexpr uint64_t kFirstEpoch = 1;
+constexpr uint64_t kEpoch = 1;
 constexpr int kNeverStaged = 0xA5;
 // More threads than cores: who waits lets the others run.
 constexpr snac::HostPatience kPatience{8, 2000};
 
 }  // namespace
 
-Rehearsal::Rehearsal(std::vector<Launch> launches, bool epoch_each)
+Rehearsal::Rehearsal(std::vector<Launch> launches)
     : launches_(std::move(launches)),
       controls_(launches_.size()),
       blocks_(static_cast<snac::u8*>(std::calloc(launches_.size(), map().total))) {
-  if (epoch_each && launches_[0].packets && launches_[0].chunks) chunk_epoch_ = kFirstEpoch + 1;
   if (!blocks_) return;
   for (Launch& launch : launches_) {
     launch.params.controls = controls_.data();
@@ -32,8 +31,8 @@ Rehearsal::Rehearsal(std::vector<Launch> launches, bool epoch_each)
 }
 
 Result<Rehearsal> Rehearsal::carry_out(std::vector<Launch> launches, const purlin_host_atom& atom,
-                                       bool epoch_each, const std::string& name) {
-  Rehearsal self(std::move(launches), epoch_each);
+                                       const std::string& name) {
+  Rehearsal self(std::move(launches));
   if (!self.blocks_)
     return Status(
         PURLIN_OUT_OF_MEMORY,
@@ -74,9 +73,8 @@ bool Rehearsal::run(const Launch& launch, const purlin_host_atom& atom) const {
   constants.shared_bytes = ranks() * map().total;
   call.constants = &constants;
   call.patience = kPatience;
-  call.epoch = kFirstEpoch;
+  call.epoch = kEpoch;
   if (launch.packets && !snac::run_latency(call)) return false;
-  call.epoch = chunk_epoch_;
   return !launch.chunks || snac::run_throughput(call);
 }
 
@@ -99,8 +97,8 @@ void Rehearsal::forget_words_of(uint32_t rank) {
   const snac::CallParams& p = launches_[rank].params;
   for (uint32_t step = 0; step < 2; ++step)
     for (uint32_t slot = 0; slot < p.geometry.slots; ++slot) {
-      *snac::flag_at(p, rank, chunk_epoch_, step, rank, slot) = 0;
-      *snac::own_flag_at(p, chunk_epoch_, rank, slot) = 0;
+      *snac::flag_at(p, rank, kEpoch, step, rank, slot) = 0;
+      *snac::own_flag_at(p, kEpoch, rank, slot) = 0;
     }
   std::memset(block(rank) + map().own, 0, 2 * map().flag_words * sizeof(uint64_t));
 }
@@ -112,7 +110,7 @@ void Rehearsal::forget_staging_of(uint32_t rank) {
   for (uint32_t step = 0; step < launch.form.steps; ++step) {
     const bool push = geometry.direction[step] == snac::Direction::kPush;
     const uint32_t streams = push ? 1 : launch.form.shared[step] ? 1 : ranks();
-    snac::u8* begin = snac::slot_at(launch.params, chunk_epoch_, step, rank, push ? rank : 0,
+    snac::u8* begin = snac::slot_at(launch.params, kEpoch, step, rank, push ? rank : 0,
                                     launch.form.shared[step] && !push, 0);
     std::memset(begin, kNeverStaged, (uint64_t{streams} * geometry.slots) << geometry.chunk_shift);
   }
@@ -124,11 +122,11 @@ std::vector<Rehearsal::Piece> Rehearsal::found_by(uint32_t rank) {
   std::vector<Piece> pieces = {piece(rank, map().epochs, map().pair_words - map().epochs)};
   if (launch.packets) {
     const uint64_t half = ranks() * map().packets_per_source * sizeof(purlin_packet);
-    pieces.push_back(piece(rank, map().packets + snac::half_of(kFirstEpoch) * half, half));
+    pieces.push_back(piece(rank, map().packets + snac::half_of(kEpoch) * half, half));
   }
   if (!launch.chunks) return pieces;
   forget_staging_of(rank);
-  const uint64_t half = map().staging + snac::half_of(chunk_epoch_) * map().staging_bytes;
+  const uint64_t half = map().staging + snac::half_of(kEpoch) * map().staging_bytes;
   bool pulls = false;
   for (uint32_t step = 0; step < launch.form.steps; ++step)
     pulls = pulls || launch.params.geometry.direction[step] == snac::Direction::kPull;

@@ -16,11 +16,10 @@ namespace purlin {
 class Rehearsal {
  public:
   // `launches`: the call as every rank prepares it, buffers in host memory; results are written
-  // there. `epoch_each`: each protocol of a call has an epoch of its own, as kernels have it. The
-  // first is 1. Errors: what stopped the ranks; PURLIN_UNSUPPORTED where staging is used more than
+  // there. The epoch is 1. Errors: what stopped the ranks; PURLIN_UNSUPPORTED where staging is used more than
   // once, since what lay there first is gone.
   static Result<Rehearsal> carry_out(std::vector<Launch> launches, const purlin_host_atom& atom,
-                                     bool epoch_each, const std::string& name);
+                                     const std::string& name);
 
   // Bytes that belong at `offset` of a rank's block. They live as long as the rehearsal.
   struct Piece {
@@ -37,7 +36,7 @@ class Rehearsal {
     void operator()(void* memory) const { std::free(memory); }
   };
 
-  Rehearsal(std::vector<Launch> launches, bool epoch_each);
+  explicit Rehearsal(std::vector<Launch> launches);
   uint32_t ranks() const { return launches_[0].params.nranks; }
   const snac::WireMap& map() const { return launches_[0].params.map; }
   snac::u8* block(uint32_t rank) const { return blocks_.get() + rank * map().total; }
@@ -48,7 +47,6 @@ class Rehearsal {
   Piece piece(uint32_t owner, uint64_t offset, uint64_t bytes) const;
 
   std::vector<Launch> launches_;
-  uint64_t chunk_epoch_ = 1;
   std::vector<snac::Control> controls_;
   std::unique_ptr<snac::u8, Free> blocks_;  // zeroed when first touched
 };

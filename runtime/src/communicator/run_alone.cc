@@ -37,7 +37,7 @@ Status Communicator::write_peers_part(std::span<const purlin_call> everyone) {
     set_pipeline({}, *atom->descriptor->limits, &launch.constants);
   }
   auto rehearsal =
-      Rehearsal::carry_out(std::move(launches), *atom->descriptor->host, device_ != nullptr, name_);
+      Rehearsal::carry_out(std::move(launches), *atom->descriptor->host, name_);
   if (!rehearsal) return rehearsal.status();
   for (const Rehearsal::Piece& piece : rehearsal->found_by(static_cast<uint32_t>(rank())))
     PURLIN_RETURN_IF_ERROR(

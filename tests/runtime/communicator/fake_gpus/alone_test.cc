@@ -37,6 +37,7 @@ struct Kernel {
     epochs.push_back(call.epoch);
     const bool packets = launch.kernel.find("latency") != std::string::npos;
     finished += packets ? snac::run_latency(call) : snac::run_throughput(call);
+    if (d.epoch_goes_on != 0) return;
     for (uint32_t word = 0; word < d.epoch_words; ++word) *snac::epoch_word(p, word) = call.epoch;
   }
 };

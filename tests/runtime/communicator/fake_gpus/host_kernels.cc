@@ -8,6 +8,7 @@ namespace purlin::test {
 FakeControl& opened_driver() {
   static FakeControl& control = [&]() -> FakeControl& {
     FakeSetup setup;
+    setup.devices = 3;
     setup.parameter_bytes = sizeof(DeviceParams);
     return open_fake_driver(PURLIN_FAKE_DRIVER, setup);
   }();
@@ -16,12 +17,12 @@ FakeControl& opened_driver() {
 
 namespace {
 
-// As the throughput kernel does it, with windows.
-void carry_out(const DeviceParams& d) {
+// As the kernels of either protocol do it.
+void carry_out(const DeviceParams& d, bool packets, bool windows) {
   const snac::CallParams p = with_room<snac::kMaxRanks>(d);
   const auto collective = static_cast<snac::Collective>(snac::described_collective(p.descriptor));
   snac::Form form = snac::form_of(snac::transformation_of(collective), p.nranks, p.geometry);
-  form.windows = true;
+  form.windows = windows;
   purlin_constants constants{};
   constants.struct_size = sizeof constants;
   constants.nranks = p.nranks;
@@ -33,23 +34,26 @@ void carry_out(const DeviceParams& d) {
   call.constants = &constants;
   call.patience = {50, 20};
   call.epoch = *snac::epoch_word(d, 0) + 1;
-  static_cast<void>(snac::run_throughput(call));  // a stop is in the record
+  // A stop is in the record.
+  static_cast<void>(packets ? snac::run_latency(call) : snac::run_throughput(call));
+  if (d.epoch_goes_on != 0) return;
   for (uint32_t word = 0; word < d.epoch_words; ++word) *snac::epoch_word(d, word) = call.epoch;
 }
 
 }  // namespace
 
-HostKernels::HostKernels(FakeControl& control, int nranks) : control_(control) {
+HostKernels::HostKernels(FakeControl& control, int nranks, bool windows)
+    : control_(control), windows_(windows) {
   for (int r = 0; r < nranks; ++r) {
     ranks_.push_back(std::make_unique<Rank>());
     Rank& rank = *ranks_.back();
     rank.worker = std::thread([this, &rank] { work(rank); });
   }
-  control_.on_launch([this](const FakeLaunch&, void** parameters) {
+  control_.on_launch([this](const FakeLaunch& launch, void** parameters) {
     const auto& params = *static_cast<const DeviceParams*>(parameters[0]);
     const std::lock_guard lock(mutex_);
     Rank& rank = *ranks_[params.rank];
-    rank.queue.push_back(params);
+    rank.queue.push_back({params, launch.kernel.find("latency") != std::string::npos});
     rank.last = params;
     changed_.notify_all();
   });
@@ -81,11 +85,11 @@ void HostKernels::work(Rank& rank) {
   while (true) {
     changed_.wait(lock, [&] { return ending_ || !rank.queue.empty(); });
     if (rank.queue.empty()) return;
-    const DeviceParams params = rank.queue.front();
+    const Kernel kernel = rank.queue.front();
     rank.queue.pop_front();
     rank.busy = true;
     lock.unlock();
-    carry_out(params);
+    carry_out(kernel.params, kernel.packets, windows_);
     lock.lock();
     rank.busy = false;
     changed_.notify_all();

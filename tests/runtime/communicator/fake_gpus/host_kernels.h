@@ -1,5 +1,5 @@
-// What throughput kernels do, done by threads of the host: for a driver whose device memory is host
-// memory.
+// What kernels of packets and of chunks do, done by threads of the host: for a driver whose device memory
+// is host memory.
 #pragma once
 
 #include <condition_variable>
@@ -21,7 +21,8 @@ FakeControl& opened_driver();
 // sums and copies alone. All ranks of one process and one communicator.
 class HostKernels {
  public:
-  HostKernels(FakeControl& control, int nranks);
+  // `windows`: the programs are those of communicators with registered buffers.
+  HostKernels(FakeControl& control, int nranks, bool windows);
   ~HostKernels();
   // Waits for all launches of the rank so far.
   void synchronize(int rank);
@@ -29,8 +30,12 @@ class HostKernels {
   DeviceParams last(int rank);
 
  private:
+  struct Kernel {
+    DeviceParams params;
+    bool packets = false;
+  };
   struct Rank {
-    std::deque<DeviceParams> queue;
+    std::deque<Kernel> queue;
     DeviceParams last;
     bool busy = false;
     std::thread worker;
@@ -38,6 +43,7 @@ class HostKernels {
   void work(Rank& rank);
 
   FakeControl& control_;
+  const bool windows_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;

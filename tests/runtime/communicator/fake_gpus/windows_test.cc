@@ -28,7 +28,7 @@ struct Gpus {
     REQUIRE(setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1) == 0);
     control = &opened_driver();
     api = *driver();
-    kernels = std::make_unique<HostKernels>(*control, kRanks);
+    kernels = std::make_unique<HostKernels>(*control, kRanks, true);
     for (int r = 0; r < kRanks; ++r) {
       auto opened = CudaDevice::open(*api, r);
       REQUIRE_MESSAGE(opened.is_ok(), opened.status().message());
