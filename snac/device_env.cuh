@@ -101,7 +101,12 @@ class DeviceEnv : public DeviceWaiter<DeviceParams> {
   // Lanes of the warp that the Atom calls ready and done with.
   __device__ static u32 peer_lane() { return threadIdx.x % 32; }
   __device__ static u32 peer_lanes() { return 32; }
-  __device__ static bool all_lanes(bool mine) { return __all_sync(0xffffffffu, mine) != 0; }
+  // A vote orders no memory; what each lane acquired is the whole warp's only behind the barrier.
+  __device__ static bool all_lanes(bool mine) {
+    const bool all = __all_sync(0xffffffffu, mine) != 0;
+    __syncwarp();
+    return all;
+  }
   // A look costs the gate half a microsecond.
   __device__ static bool looks_up(u64 index) { return index % 8 == 7; }
 

@@ -39,8 +39,9 @@ __device__ unsigned long long purlin_constant_threads_d2();
 __device__ bool purlin_snac_segment_d2(void* snac, unsigned long long index, purlin_segment* out);
 /* Bounded wait before the first byte of segment `index` is read or written: true go on, false stop.
  * Called once for each segment, in order, by all 32 lanes of one warp together, converged, which hold no
- * barrier: SNAC waits for several peers side by side, a lane each. All lanes get the same answer. Which
- * warp is the Atom's choice; it may be the one that calls done. */
+ * barrier: SNAC waits for several peers side by side, a lane each. All lanes get the same answer, and
+ * what any lane acquired is visible to all of them. Which warp is the Atom's choice; it may be the one
+ * that calls done. */
 __device__ bool purlin_snac_ready_d2(void* snac, unsigned long long index);
 /* The segment's last byte is visible to whoever acquires what SNAC signals here. Once for each
  * segment, in order, by all 32 lanes of one warp together, converged; it may lag, but never while the

@@ -62,6 +62,8 @@ class CudaBackend : public Backend {
   // cannot be had.
   Status launch(const Launch& call) override {
     const auto stream = static_cast<cu::Stream>(call.stream);
+    const ContextScope scope(*device_);  // questions about the default stream are about the current context
+    PURLIN_RETURN_IF_ERROR(scope.status());
     const bool skips = call.chunks && packets_serve_all(call);
     const bool wanted[] = {call.packets, call.chunks && !skips, call.switched};
     const LoadedProgram* programs[std::size(kKernels)] = {};
@@ -85,9 +87,9 @@ class CudaBackend : public Backend {
     }
     if (call.alone) PURLIN_RETURN_IF_ERROR(rewind(stream));
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
-      if (wanted[i]) PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, stream));
+      if (!wanted[i]) continue;
+      PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, skips ? 2 : 1, stream));
     }
-    if (skips) claim_->count_launch();
     return {};
   }
 
@@ -106,6 +108,8 @@ class CudaBackend : public Backend {
     auto ctas = ctas_per_stream(streams, call.params.slots, limits_);
     if (!ctas) return ctas.status();
     const auto stream = static_cast<cu::Stream>(call.stream);
+    const ContextScope scope(*device_);
+    PURLIN_RETURN_IF_ERROR(scope.status());
     const ProgramNeed need = need_of(ProtocolKernel::kPairs, {}, call.constants, false);
     const LoadedProgram* program = find_program(need);
     if (program == nullptr) {
@@ -261,8 +265,9 @@ class CudaBackend : public Backend {
     return device_->api().memset_d8_async(block + map_.own, 0, map_.acks - map_.own, stream);
   }
 
+  // `stands_for`: launches of peers that make all of the call's.
   Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
-                    cu::Stream stream) {
+                    unsigned stands_for, cu::Stream stream) {
     LaunchPlan plan;
     plan.program = &program;
     Ctas ctas;
@@ -284,7 +289,7 @@ class CudaBackend : public Backend {
     if (!capture) return capture.status();
     if (capture->id == 0) claim_->await_peers();
     const Status launched = enqueue(plan, &params, stream);
-    if (launched.is_ok() && capture->id == 0) claim_->count_launch();
+    if (launched.is_ok() && capture->id == 0) claim_->count_launches(stands_for);
     return launched;
   }
 

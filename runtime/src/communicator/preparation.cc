@@ -52,7 +52,8 @@ Status Communicator::make_window_programs() {
   backend_->drain();
   PURLIN_RETURN_IF_ERROR(rendezvous_->barrier());
   return rendezvous_->agree(backend_->make_programs(
-      window_programs_of(programs_of(policy_.policy, *choices_, *wire_.limits, size()))));
+      window_programs_of(programs_of(policy_.policy, *choices_, *wire_.limits, size(),
+                                     wire_.switch_limits))));
 }
 
 Status Communicator::prepare_programs(std::span<const purlin_call> calls) {

@@ -68,7 +68,9 @@ class Claim final : public BudgetClaim {
     const auto end = std::chrono::steady_clock::now() + kPace;
     while (is_ahead() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   }
-  void count_launch() override { launched_.fetch_add(1, std::memory_order_relaxed); }
+  void count_launches(unsigned count) override {
+    launched_.fetch_add(count, std::memory_order_relaxed);
+  }
 
  private:
   bool is_ahead() const {

@@ -27,13 +27,13 @@ class BudgetClaim {
   // pass the device's order one after the other. Changes as communicators come and go.
   virtual bool must_chain() const = 0;
 
-  // Around each launch that every rank of the communicator makes, or counts where it needs none: ranks
-  // that share the device keep in step, since a launch behind one that waits for a peer may hold up the peer's on its way into the
+  // Around each launch that every rank of the communicator makes; one that needs fewer counts those of its
+  // peers. Ranks that share the device keep in step, since a launch behind one that waits for a peer may hold up the peer's on its way into the
   // device. `await_peers` returns when every rank here has launched as often as this one, or after
   // kPace: one thread may be issuing for several ranks, one after the other.
   static constexpr std::chrono::milliseconds kPace{2};
   virtual void await_peers() const = 0;
-  virtual void count_launch() = 0;
+  virtual void count_launches(unsigned count) = 0;
 };
 
 // CTAs that one rank may launch when `local_ranks` share the device: multiprocessors over ranks,

@@ -71,20 +71,20 @@ TEST_CASE("a rank that is ahead waits for its peers on the device, but not for e
   const auto first = std::move(claim_budget(*device, request(1, 2, 60))).value();
   const auto second = std::move(claim_budget(*device, request(1, 2, 60))).value();
   first->await_peers();
-  first->count_launch();
+  first->count_launches(1);
   const auto start = std::chrono::steady_clock::now();
   first->await_peers();  // the peer never comes
   CHECK(std::chrono::steady_clock::now() - start >= BudgetClaim::kPace);
   std::atomic<bool> launched = false;
   std::thread late([&] {
     launched = true;
-    second->count_launch();
+    second->count_launches(1);
   });
   while (!launched) std::this_thread::yield();
   late.join();
   first->await_peers();
   second->await_peers();
-  first->count_launch();
+  first->count_launches(1);
   second->await_peers();  // is behind, waits for nobody
 }
 
