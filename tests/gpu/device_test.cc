@@ -124,13 +124,13 @@ TEST_CASE("plain, virtual, pinned and host memory are told apart") {
         PURLIN_INVALID_ARGUMENT);
   BufferOffer offer = std::move(BufferOffer::make(gpu->device, inside, 1000)).value();
   CHECK(offer.record().form == ShareForm::kLegacy);
-  CHECK(offer.check_unchanged().is_ok());
+  CHECK(offer.check_unchanged(0, 1000).is_ok());
   REQUIRE(gpu->api->mem_free(plain).is_ok());
 
   DeviceMemory memory = std::move(DeviceMemory::create(gpu->device, 5 << 20, "test")).value();
   BufferOffer by_fd = std::move(BufferOffer::make(gpu->device, memory.data(), 5 << 20)).value();
   CHECK(by_fd.record().form == ShareForm::kDescriptors);
-  CHECK(by_fd.check_unchanged().is_ok());
+  CHECK(by_fd.check_unchanged(0, 5 << 20).is_ok());
   const auto fds = std::move(by_fd.export_fds()).value();
   const auto opened = PeerBuffer::open(gpu->device, by_fd.record(), fds, "rank 0");
   CHECK_MESSAGE(opened.is_ok(), opened.status().message());

@@ -12,7 +12,9 @@ class CudaWindow : public WindowMemory {
  public:
   CudaWindow(BufferOffer offer, std::vector<PeerBuffer> peers)
       : offer_(std::move(offer)), peers_(std::move(peers)) {}
-  Status check_unchanged() const override { return offer_.check_unchanged(); }
+  Status check_unchanged(uint64_t offset, uint64_t bytes) const override {
+    return offer_.check_unchanged(offset, bytes);
+  }
 
  private:
   BufferOffer offer_;

@@ -16,8 +16,9 @@ namespace purlin {
 class WindowMemory {
  public:
   virtual ~WindowMemory() = default;
-  // PURLIN_INVALID_USAGE if own buffer has been freed, or freed and allocated anew, since.
-  virtual Status check_unchanged() const { return {}; }
+  // PURLIN_INVALID_USAGE if memory under [offset, offset + bytes) of own buffer has been freed, or
+  // freed and allocated anew, since.
+  virtual Status check_unchanged(uint64_t /*offset*/, uint64_t /*bytes*/) const { return {}; }
 };
 
 struct MappedWindow {

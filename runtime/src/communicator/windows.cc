@@ -119,7 +119,7 @@ uint64_t Windows::place_of(const void* address, uint64_t bytes) const {
     if (!window.reachable || begin < window.address) continue;
     const uint64_t offset = begin - window.address;
     if (offset > window.bytes || bytes > window.bytes - offset) continue;
-    if (window.memory == nullptr || window.memory->check_unchanged().is_ok())
+    if (window.memory == nullptr || window.memory->check_unchanged(offset, bytes).is_ok())
       return snac::place_in(number, offset);
   }
   return 0;

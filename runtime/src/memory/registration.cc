@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <type_traits>
@@ -25,13 +26,6 @@ Result<BufferOffer> BufferOffer::make(std::shared_ptr<const CudaDevice> device, 
   offer.record_.process = process_token();
   offer.record_.address = reinterpret_cast<uint64_t>(address);
   offer.record_.device = offer.device_->uuid();
-  const Result<uint64_t> first = memory_id_of(*offer.device_, address);
-  if (!first) return first.status();
-  const Result<uint64_t> last =
-      memory_id_of(*offer.device_, static_cast<const std::byte*>(address) + bytes - 1);
-  if (!last) return last.status();
-  offer.record_.memory_id = first.value();
-  offer.last_id_ = last.value();
   if (!origin.value().why_not.empty()) {
     offer.decline(origin.value().why_not);
   } else if (origin.value().kind == BufferKind::kVirtual) {
@@ -39,6 +33,7 @@ Result<BufferOffer> BufferOffer::make(std::shared_ptr<const CudaDevice> device, 
   } else {
     PURLIN_RETURN_IF_ERROR(offer.offer_legacy(origin.value()));
   }
+  if (offer.shareable()) PURLIN_RETURN_IF_ERROR(offer.remember_parts(origin.value()));
   return offer;
 }
 
@@ -87,10 +82,23 @@ Status BufferOffer::offer_legacy(const BufferOrigin& origin) {
   return {};
 }
 
+Status BufferOffer::remember_parts(const BufferOrigin& origin) {
+  for (const BufferPiece& piece : origin.pieces) {
+    const uint64_t begin = std::max<uint64_t>(piece.base, record_.address);
+    const uint64_t end =
+        std::min<uint64_t>(piece.base + piece.bytes, record_.address + record_.bytes);
+    const Result<uint64_t> id = memory_id_of(*device_, reinterpret_cast<const void*>(begin));
+    if (!id) return id.status();
+    parts_.push_back({begin, end, *id});
+  }
+  record_.memory_id = parts_.front().id;
+  return {};
+}
+
 BufferOffer::BufferOffer(BufferOffer&& other) noexcept
     : device_(std::move(other.device_)),
       record_(other.record_),
-      last_id_(other.last_id_),
+      parts_(std::move(other.parts_)),
       handles_(std::exchange(other.handles_, {})) {}
 
 BufferOffer& BufferOffer::operator=(BufferOffer&& other) noexcept {
@@ -98,7 +106,7 @@ BufferOffer& BufferOffer::operator=(BufferOffer&& other) noexcept {
     release();
     device_ = std::move(other.device_);
     record_ = other.record_;
-    last_id_ = other.last_id_;
+    parts_ = std::move(other.parts_);
     handles_ = std::exchange(other.handles_, {});
   }
   return *this;
@@ -127,18 +135,20 @@ Result<std::vector<OwnedFd>> BufferOffer::export_fds() const {
   return fds;
 }
 
-Status BufferOffer::check_unchanged() const {
-  if (device_ == nullptr) return {};
-  const auto* first = reinterpret_cast<const std::byte*>(record_.address);
-  const Result<uint64_t> now = memory_id_of(*device_, first);
-  if (!now) return now.status();
-  const Result<uint64_t> last = memory_id_of(*device_, first + record_.bytes - 1);
-  if (!last) return last.status();
-  if (now.value() == record_.memory_id && last.value() == last_id_) return {};
-  return {PURLIN_INVALID_USAGE,
-          fmt::format("the registered buffer of {} bytes at {:#x} on {} has been freed or remapped "
-                      "since. Deregister it before it is freed, and register the new one",
-                      record_.bytes, record_.address, device_->describe())};
+Status BufferOffer::check_unchanged(uint64_t offset, uint64_t bytes) const {
+  const uint64_t begin = record_.address + offset;
+  for (const Part& part : parts_) {
+    if (part.end <= begin || part.begin >= begin + bytes) continue;
+    const Result<uint64_t> now = memory_id_of(*device_, reinterpret_cast<const void*>(part.begin));
+    if (!now) return now.status();
+    if (*now == part.id) continue;
+    return {PURLIN_INVALID_USAGE,
+            fmt::format("the registered buffer of {} bytes at {:#x} on {} has been freed or "
+                        "remapped since: other memory lies at {:#x}. Deregister it before it is "
+                        "freed, and register the new one",
+                        record_.bytes, record_.address, device_->describe(), part.begin)};
+  }
+  return {};
 }
 
 }  // namespace purlin

@@ -19,11 +19,11 @@ struct BufferRecord {
   static constexpr unsigned kMaxPieces = 32;
   ShareForm form;
   uint32_t piece_count;
-  uint64_t bytes;    // of the buffer
-  uint64_t offset;   // of the buffer within its first piece
-  uint64_t process;  // process_token() of the owner
-  uint64_t memory_id;
-  uint64_t address;  // in the owner's process
+  uint64_t bytes;      // of the buffer
+  uint64_t offset;     // of the buffer within its first piece
+  uint64_t process;    // process_token() of the owner
+  uint64_t memory_id;  // of the first piece
+  uint64_t address;    // in the owner's process
   cu::Uuid device;
   cu::IpcMemHandle legacy;  // kLegacy
   uint64_t piece_bytes[kMaxPieces];
@@ -47,19 +47,27 @@ class BufferOffer {
   bool shareable() const { return record_.form != ShareForm::kNone; }
   // Descriptors for the peers, one for each piece; empty for other forms.
   Result<std::vector<OwnedFd>> export_fds() const;
-  // PURLIN_INVALID_USAGE if the buffer has been freed or remapped since it was offered.
-  Status check_unchanged() const;
+  // PURLIN_INVALID_USAGE if memory under [offset, offset + bytes) of the buffer has been freed or
+  // remapped since it was offered; one driver call for each piece that lies there. Of an offer that
+  // is not shareable nothing is said.
+  Status check_unchanged(uint64_t offset, uint64_t bytes) const;
 
  private:
+  // The part of the buffer that lies in one piece, and the piece's memory_id_of.
+  struct Part {
+    uint64_t begin, end;  // addresses
+    uint64_t id;
+  };
   BufferOffer() = default;
   Status offer_descriptors(const BufferOrigin& origin);
   Status offer_legacy(const BufferOrigin& origin);
+  Status remember_parts(const BufferOrigin& origin);
   void decline(const std::string& reason);
   void release();
 
   std::shared_ptr<const CudaDevice> device_;
   BufferRecord record_ = {};
-  uint64_t last_id_ = 0;  // of the buffer's last byte
+  std::vector<Part> parts_;  // in address order
   std::vector<cu::MemHandle> handles_;
 };
 

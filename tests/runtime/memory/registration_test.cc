@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/fake_gpu.h"
@@ -23,7 +24,6 @@ constexpr uint64_t kPiece = 2 << 20;
 struct Segments {
   Segments(FakeGpu& gpu, const CudaDevice& device, size_t pieces, bool exportable = true)
       : api(*gpu.api), bytes(pieces * kPiece) {
-    cu::MemAllocationProp prop = {};
     prop.type = cu::kAllocationPinned;
     prop.requested_handle_types = exportable ? cu::kHandleTypePosixFd : 0;
     prop.location = {cu::kLocationDevice, device.handle()};
@@ -36,6 +36,13 @@ struct Segments {
     const cu::MemAccessDesc access = {{cu::kLocationDevice, device.handle()}, cu::kAccessReadWrite};
     REQUIRE(api.mem_set_access(base, bytes, &access, 1).is_ok());
   }
+  // Other memory at a piece's address.
+  void replace(size_t i) {
+    REQUIRE(api.mem_unmap(base + i * kPiece, kPiece).is_ok());
+    REQUIRE(api.mem_release(handles[i]).is_ok());
+    REQUIRE(api.mem_create(&handles[i], kPiece, &prop, 0).is_ok());
+    REQUIRE(api.mem_map(base + i * kPiece, kPiece, 0, handles[i], 0).is_ok());
+  }
   void free_pieces() {
     for (size_t i = 0; i < handles.size(); ++i) {
       REQUIRE(api.mem_unmap(base + i * kPiece, kPiece).is_ok());
@@ -47,6 +54,7 @@ struct Segments {
 
   const DriverApi& api;
   uint64_t bytes;
+  cu::MemAllocationProp prop = {};
   cu::DevicePtr base = 0;
   std::vector<cu::MemHandle> handles;
 };
@@ -102,7 +110,7 @@ TEST_CASE("memory of purlin_mem_alloc is offered by one descriptor") {
   CHECK(offer.shareable());
   CHECK(offer.record().piece_count == 1);
   CHECK(offer.record().offset == 16);
-  CHECK(offer.check_unchanged().is_ok());
+  CHECK(offer.check_unchanged(0, 512).is_ok());
 }
 
 TEST_CASE("memory that cannot be shared says why, and is no error") {
@@ -162,25 +170,43 @@ TEST_CASE("too many pieces are declined with the number") {
   CHECK(std::string(offer.record().why_not).find("33 pieces") != std::string::npos);
 }
 
-TEST_CASE("a freed or remapped buffer is noticed") {
+TEST_CASE("a remapped piece is noticed, wherever it lies, by the ranges that it lies under") {
   FakeGpu gpu;
   const auto device = gpu.device();
-  Segments segments(gpu, *device, 2);
-  const BufferOffer offer = offer_of(device, segments.at(100), 2 * kPiece - 200);
-  CHECK(offer.check_unchanged().is_ok());
-  // The second piece is replaced at the same address.
-  cu::MemAllocationProp prop = {};
-  prop.type = cu::kAllocationPinned;
-  prop.location = {cu::kLocationDevice, device->handle()};
-  REQUIRE(gpu.api->mem_unmap(segments.base + kPiece, kPiece).is_ok());
-  REQUIRE(gpu.api->mem_release(segments.handles[1]).is_ok());
-  REQUIRE(gpu.api->mem_create(&segments.handles[1], kPiece, &prop, 0).is_ok());
-  REQUIRE(gpu.api->mem_map(segments.base + kPiece, kPiece, 0, segments.handles[1], 0).is_ok());
-  check_refusal(offer.check_unchanged(), PURLIN_INVALID_USAGE, {"freed or remapped", "GPU 0"});
+  for (uint64_t replaced : {0, 1, 2}) {
+    Segments segments(gpu, *device, 3);
+    const uint64_t before = 100, bytes = 3 * kPiece - 200;
+    const BufferOffer offer = offer_of(device, segments.at(before), bytes);
+    CHECK(offer.check_unchanged(0, bytes).is_ok());
+    segments.replace(replaced);
+    check_refusal(offer.check_unchanged(0, bytes), PURLIN_INVALID_USAGE,
+                  {"freed or remapped", "GPU 0"});
+    const uint64_t begin = replaced == 0 ? 0 : replaced * kPiece - before;
+    const uint64_t end = std::min((replaced + 1) * kPiece - before, bytes);
+    CHECK_FALSE(offer.check_unchanged(begin, 1).is_ok());
+    CHECK_FALSE(offer.check_unchanged(end - 1, 1).is_ok());
+    if (begin != 0) {
+      CHECK(offer.check_unchanged(0, begin).is_ok());
+      CHECK_FALSE(offer.check_unchanged(begin - 1, 2).is_ok());
+    }
+    if (end != bytes) {
+      CHECK(offer.check_unchanged(end, bytes - end).is_ok());
+      CHECK_FALSE(offer.check_unchanged(end - 1, 2).is_ok());
+    }
+    segments.free_pieces();
+  }
+}
+
+TEST_CASE("a freed plain buffer is noticed, by one question of the driver") {
+  FakeGpu gpu;
+  const auto device = gpu.device();
   const cu::DevicePtr plain = plain_memory(gpu, *device, 1000);
-  const BufferOffer gone = offer_of(device, reinterpret_cast<void*>(plain), 1000);
+  const BufferOffer offer = offer_of(device, reinterpret_cast<void*>(plain), 1000);
+  const int asked = gpu.control.calls("cuPointerGetAttributes");
+  CHECK(offer.check_unchanged(10, 900).is_ok());
+  CHECK(gpu.control.calls("cuPointerGetAttributes") == asked + 1);
   REQUIRE(gpu.api->mem_free(plain).is_ok());
-  CHECK_FALSE(gone.check_unchanged().is_ok());
+  CHECK_FALSE(offer.check_unchanged(10, 900).is_ok());
 }
 
 TEST_CASE("plain memory is reached directly within a process") {
