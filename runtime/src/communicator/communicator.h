@@ -105,6 +105,7 @@ class Communicator {
   Status stop_for(const snac::CountExcess& excess, const CallFacts& facts);
   Result<std::unique_ptr<Backend>> backend_for(const BackendOptions& options);
   Result<Launch*> prepare(const CallFacts& facts);
+  Status use_windows();
   Status make_window_programs();
   Status choose_for(const CallFacts& facts, const policy::Choice** choice);
   Status report();

@@ -6,6 +6,7 @@
 #include "communicator/communicator.h"
 #include "communicator/cuda_grid.h"
 #include "communicator/policy_programs.h"
+#include "snac/window.h"
 
 namespace purlin {
 namespace {
@@ -18,25 +19,49 @@ purlin_call with_buffers(const purlin_call& call) {
   return made;
 }
 
+Status check_range(const void* buffer, uint64_t bytes) {
+  if (buffer == nullptr || bytes == 0)
+    return {PURLIN_INVALID_ARGUMENT,
+            fmt::format("buffer is {} and bytes is {}; register memory that is there", buffer,
+                        bytes)};
+  const auto address = reinterpret_cast<uint64_t>(buffer);
+  if (address + bytes < address)
+    return {PURLIN_INVALID_ARGUMENT,
+            fmt::format("a buffer at {} of {} bytes goes beyond the end of the address space; "
+                        "register memory that is there",
+                        buffer, bytes)};
+  if (bytes > snac::kMostWindowBytes)
+    return {PURLIN_INVALID_ARGUMENT,
+            fmt::format("bytes is {}, and a registered buffer has at most {} bytes; register the "
+                        "part that calls use",
+                        bytes, snac::kMostWindowBytes)};
+  return {};
+}
+
 }  // namespace
 
 Result<uint32_t> Communicator::register_buffer(void* buffer, uint64_t bytes) {
   const std::lock_guard lock(call_mutex_);
   PURLIN_RETURN_IF_ERROR(tell_if_stopped());
-  Status given;
-  if (buffer == nullptr || bytes == 0)
-    given = Status(PURLIN_INVALID_ARGUMENT,
-                   fmt::format("buffer is {} and bytes is {}; register memory that is there", buffer,
-                               bytes));
-  PURLIN_RETURN_IF_ERROR(rendezvous_->agree(given));
-  const bool first = !windows_.used();
+  PURLIN_RETURN_IF_ERROR(rendezvous_->agree(check_range(buffer, bytes)));
   const auto number = windows_.open(buffer, bytes, name_, *backend_, *rendezvous_);
   if (!number) return number.status();
-  if (first && windows_.used()) PURLIN_RETURN_IF_ERROR(make_window_programs());
-  wire_.windows = windows_.used();
-  repeated_.forget();
-  PURLIN_RETURN_IF_ERROR(rendezvous_->park());
+  const Status ready = use_windows();
+  if (!ready) {
+    static_cast<void>(windows_.close(*number, *backend_));
+    return ready;
+  }
   return *number;
+}
+
+// Has calls use windows once there are any: what an earlier attempt did not finish is done again.
+Status Communicator::use_windows() {
+  if (windows_.used() && !wire_.windows) {
+    PURLIN_RETURN_IF_ERROR(make_window_programs());
+    wire_.windows = true;
+  }
+  repeated_.forget();
+  return rendezvous_->park();
 }
 
 Status Communicator::deregister_buffer(uint32_t number) {

@@ -26,6 +26,13 @@ Reach reach_of(const MappedWindow& mapped) {
   return reach;
 }
 
+// Writes own line of the window; then what every rank has mapped of it.
+Result<std::vector<Reach>> exchange_reaches(uint32_t number, const MappedWindow& mapped,
+                                            Backend& backend, Rendezvous& rendezvous) {
+  PURLIN_RETURN_IF_ERROR(rendezvous.agree(backend.write_window(number, mapped.buffers)));
+  return gather_records(reach_of(mapped), "registered buffers", rendezvous);
+}
+
 // Bytes from the input's first on that the call sends.
 uint64_t input_reach(const snac::CallParams& p) {
   uint64_t end = 0;
@@ -70,9 +77,12 @@ Result<uint32_t> Windows::open(void* buffer, uint64_t bytes, const std::string& 
   const uint32_t number = *most;
   auto mapped = backend.map_window(buffer, bytes);
   if (!mapped) return mapped.status();
-  PURLIN_RETURN_IF_ERROR(rendezvous.agree(backend.write_window(number, mapped->buffers)));
-  auto reaches = gather_records(reach_of(*mapped), "registered buffers", rendezvous);
-  if (!reaches) return reaches.status();
+  const auto reaches = exchange_reaches(number, *mapped, backend, rendezvous);
+  if (!reaches) {
+    // A peer that saw no error may name this window, whose memory is about to be unmapped.
+    static_cast<void>(backend.write_window(number, {}));
+    return reaches.status();
+  }
   uint64_t shared = snac::all_ranks(static_cast<snac::u32>(rendezvous.size()));
   const char* why = "";
   for (const Reach& one : *reaches) {
@@ -91,7 +101,7 @@ Result<uint32_t> Windows::open(void* buffer, uint64_t bytes, const std::string& 
   last_ = number;
   Window& own = open_[number];
   own.address = reinterpret_cast<uint64_t>(buffer);
-  own.bytes = std::min(bytes, snac::kMostWindowBytes);
+  own.bytes = bytes;
   own.reachable = (shared >> rendezvous.rank() & 1) != 0;
   own.memory = std::move(mapped->memory);
   ++count_;

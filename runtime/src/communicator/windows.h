@@ -12,10 +12,10 @@ namespace purlin {
 // One rank's registrations. Not thread-safe. The backend outlives them.
 class Windows {
  public:
-  // Collective: opens a window for own buffer and the peers'. The same number on every rank. Memory
-  // that cannot be shared is no error; calls on it are staged, and one line to standard error says
-  // why. PURLIN_UNSUPPORTED when too many windows are open, PURLIN_MISMATCH when ranks disagree
-  // about which are.
+  // Collective: opens a window for own buffer, of at most snac::kMostWindowBytes, and the peers'. The
+  // same number on every rank. Memory that cannot be shared is no error; calls on it are staged, and
+  // one line to standard error says why. PURLIN_UNSUPPORTED when too many windows are open,
+  // PURLIN_MISMATCH when ranks disagree about which are. An error leaves nothing open on this rank.
   Result<uint32_t> open(void* buffer, uint64_t bytes, const std::string& communicator,
                         Backend& backend, Rendezvous& rendezvous);
   // Every rank does so between the same two calls; nobody waits for peers. Own launches have ended.

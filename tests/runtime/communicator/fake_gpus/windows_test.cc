@@ -17,14 +17,15 @@ namespace purlin::test {
 namespace {
 
 constexpr const char* kPolicy =
-    "version: 1\nprograms: []\ndatapath: {prefer: [generic]}\ncrossover: 0\n"
+    "version: 1\ndatapath: {prefer: [generic]}\ncrossover: 0\n"
     "staging: {latency_bytes: 256KiB, throughput_bytes: 2MiB}\n"
     "tuning: {default: {chunk: 8KiB, ctas: {stage: 2, reduce: 2, gather: 2}}}\n";
+constexpr const char* kNoPrograms = "programs: []\n";
 constexpr uint64_t kBytes = 100'003;
 
 struct Gpus {
   static constexpr int kRanks = 2;
-  Gpus() {
+  explicit Gpus(const std::string& programs = kNoPrograms) {
     REQUIRE(setenv("PURLIN_CUDA_DRIVER", PURLIN_FAKE_DRIVER, 1) == 0);
     control = &opened_driver();
     api = *driver();
@@ -38,7 +39,7 @@ struct Gpus {
       REQUIRE(api->stream_create(&stream, cu::kStreamNonBlocking).is_ok());
       streams.push_back(stream);
     }
-    ranks = std::make_unique<Ranks>(std::vector<int>{0, 1}, kPolicy, 30'000);
+    ranks = std::make_unique<Ranks>(std::vector<int>{0, 1}, kPolicy + programs, 30'000);
     REQUIRE_MESSAGE(ranks->creation_error().empty(), ranks->creation_error());
   }
   // Runs `body(rank)` on a thread for each rank, its device current; then waits for its kernels.
@@ -170,7 +171,40 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "graphs replay calls on registered buffers; after deregistration their replay is an error") {
+    "a registration whose programs cannot be made leaves nothing open, and a later one makes "
+    "them") {
+  if (skips()) return;
+  Gpus gpus("programs: [{kind: reduce, dtypes: [u8]}]\n");
+  void* buffers[Gpus::kRanks] = {};
+  purlin_registration_t made[Gpus::kRanks] = {};
+  gpus.each([&](int r) { CHECK(said(purlin_mem_alloc(&buffers[r], kBytes)) == ""); });
+  const FakeLive before = gpus.control->live();
+  gpus.control->fail("cuLibraryLoadData", cu::kOutOfMemory);
+  gpus.each([&](int r) {
+    const int status = purlin_comm_register(gpus.comm(r), buffers[r], kBytes, &made[r]);
+    CHECK(status == PURLIN_OUT_OF_MEMORY);
+    CHECK_MESSAGE(said(status).find("cuLibraryLoadData") != std::string::npos, said(status));
+  });
+  CHECK(gpus.control->live().mappings == before.mappings);
+  CHECK(gpus.control->live().handles == before.handles);
+  const int loaded = gpus.control->calls("cuLibraryLoadData");
+  gpus.each([&](int r) {
+    CHECK(said(purlin_comm_register(gpus.comm(r), buffers[r], kBytes, &made[r])) == "");
+  });
+  CHECK(gpus.control->calls("cuLibraryLoadData") == loaded + 1);
+  unsigned char* const bytes[] = {static_cast<unsigned char*>(buffers[0]),
+                                  static_cast<unsigned char*>(buffers[1])};
+  reduce(gpus, bytes);
+  CHECK(gpus.kernels->last(0).place[0] != 0);
+  gpus.each([&](int r) {
+    CHECK(said(purlin_comm_deregister(gpus.comm(r), made[r])) == "");
+    CHECK(said(purlin_mem_free(buffers[r])) == "");
+  });
+}
+
+TEST_CASE(
+    "graphs replay calls on registered buffers, and after deregistration their replay is an "
+    "error") {
   if (skips()) return;
   Gpus gpus;
   unsigned char* buffers[Gpus::kRanks] = {};
