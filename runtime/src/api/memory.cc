@@ -6,16 +6,10 @@
 #include <fmt/format.h>
 
 #include "api/answer.h"
-#include "api/handle.h"
+#include "api/registration_handle.h"
 #include "communicator/communicator.h"
 #include "purlin/purlin.h"
 #include "status/last_error.h"
-
-// The handle of a registration says whose it is.
-struct purlin_registration {
-  purlin::Identity communicator;
-  uint32_t number;
-};
 
 namespace purlin {
 namespace {
@@ -56,7 +50,7 @@ purlin_status purlin_comm_register(purlin_comm_t comm, void* buffer, uint64_t by
   if (!handle) return remember(handle.status());
   auto registered = (*handle)->communicator->register_buffer(buffer, bytes);
   if (!registered) return remember(registered.status());
-  *out = new purlin_registration{(*handle)->communicator->identity(), *registered};
+  *out = purlin::publish_registration(**handle, *registered);
   return PURLIN_OK;
 }
 
@@ -64,12 +58,9 @@ purlin_status purlin_comm_deregister(purlin_comm_t comm, purlin_registration_t h
   if (handle == nullptr) return remember(purlin::null_argument("handle"));
   auto owner = purlin::ready_handle(comm);
   if (!owner) return remember(owner.status());
-  if (handle->communicator != (*owner)->communicator->identity())
-    return remember(purlin::Status(PURLIN_INVALID_ARGUMENT,
-                                   "this registration belongs to another communicator; deregister "
-                                   "it there"));
-  const std::unique_ptr<purlin_registration> given(handle);
-  return remember((*owner)->communicator->deregister_buffer(given->number));
+  const auto number = purlin::take_registration(**owner, handle);
+  if (!number) return remember(number.status());
+  return remember((*owner)->communicator->deregister_buffer(*number));
 }
 
 purlin_status purlin_prepare(purlin_comm_t comm, const purlin_call* calls, int call_count) {

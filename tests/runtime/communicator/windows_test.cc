@@ -209,6 +209,48 @@ TEST_CASE("registering what no memory can be is refused on every rank, and nothi
   CHECK(explained(ranks.comm(0)).find("open registrations: 0") != std::string::npos);
 }
 
+TEST_CASE("a registration ends once, and what is left of it is an error that says so") {
+  std::vector<unsigned char> buffers[2] = {std::vector<unsigned char>(100),
+                                           std::vector<unsigned char>(100)};
+  purlin_registration_t outlived[2] = {};
+  const auto refused = [](purlin_comm_t comm, purlin_registration_t handle, const char* words) {
+    if (purlin_comm_deregister(comm, handle) != PURLIN_INVALID_ARGUMENT) return std::string("taken");
+    const std::string text = purlin_last_error();
+    return text.find(words) != std::string::npos ? std::string() : text;
+  };
+  const Ranks other(2);
+  REQUIRE_MESSAGE(other.creation_error().empty(), other.creation_error());
+  {
+    const Ranks ranks(2);
+    REQUIRE_MESSAGE(ranks.creation_error().empty(), ranks.creation_error());
+    purlin_registration_t made[2] = {}, again[2] = {};
+    std::string said[2];
+    const auto enroll = [&](purlin_registration_t* handles) {
+      ranks.each([&](int r) {
+        has(purlin_comm_register(ranks.comm(r), buffers[r].data(), 100, &handles[r]), &said[r]);
+      });
+    };
+    enroll(made);
+    for (int r = 0; r < 2; ++r) {
+      CHECK(refused(other.comm(r), made[r], "another communicator") == "");
+      CHECK(refused(ranks.comm(1 - r), made[r], "another communicator") == "");
+      CHECK(purlin_comm_deregister(ranks.comm(r), made[r]) == PURLIN_OK);
+    }
+    enroll(again);  // where the first ones were
+    enroll(outlived);
+    for (int r = 0; r < 2; ++r) {
+      CHECK(refused(ranks.comm(r), made[r], "was deregistered already") == "");
+      CHECK(refused(ranks.comm(r), reinterpret_cast<purlin_registration_t>(&said), "is no registration") ==
+            "");
+      CHECK(purlin_comm_deregister(ranks.comm(r), again[r]) == PURLIN_OK);
+      CHECK(said[r] == "");
+    }
+    CHECK(explained(ranks.comm(0)).find("open registrations: 1") != std::string::npos);
+  }
+  for (int r = 0; r < 2; ++r)
+    CHECK(refused(other.comm(r), outlived[r], "its communicator was destroyed") == "");
+}
+
 TEST_CASE("so many buffers can be registered at a time, and calls name the right one of them") {
   const int n = 2;
   constexpr size_t kMost = 256;
