@@ -46,7 +46,8 @@ uint64_t note_range(Comm& comm) {
   return number;
 }
 
-// Shares the range with all ranks; memory for which there is no way stays a note.
+// Shares the range with all ranks; memory for which there is no way stays a note. A note that is gone
+// was deregistered in the group that registers: the other ranks have to be heard all the same.
 Result share(Comm& comm, uint64_t number, void* buffer, size_t bytes, bool* shared) {
   purlin_registration_t made = nullptr;
   const purlin_status status = purlin_comm_register(comm.purlin, buffer, bytes, &made);
@@ -57,9 +58,15 @@ Result share(Comm& comm, uint64_t number, void* buffer, size_t bytes, bool* shar
     return kSuccess;
   }
   if (status != PURLIN_OK) return from_purlin(status);
-  const std::lock_guard lock(comm.mutex);
-  comm.registrations[number] = made;
-  return kSuccess;
+  {
+    const std::lock_guard lock(comm.mutex);
+    const auto note = comm.registrations.find(number);
+    if (note != comm.registrations.end()) {
+      note->second = made;
+      return kSuccess;
+    }
+  }
+  return from_purlin(purlin_comm_deregister(comm.purlin, made));
 }
 
 Result check_range(const void* buffer, size_t bytes, const void* out) {

@@ -46,6 +46,28 @@ TEST_CASE("registered ranges have handles; calls work on them") {
   CHECK(lib().CommRegister(ranks[0], buffers[0], 64, nullptr) == kInvalidArgument);
 }
 
+TEST_CASE("what a group registers and deregisters is registered no more after it") {
+  Ranks ranks(2);
+  int buffers[2][64] = {};
+  void* handles[2] = {};
+  for (int round = 0; round < 257; ++round) {  // one more than can be open
+    const Result done = ranks.group([&](int r) {
+      const Result first = lib().CommRegister(ranks[r], buffers[r], sizeof buffers[r], &handles[r]);
+      return first != kSuccess ? first : lib().CommDeregister(ranks[r], handles[r]);
+    });
+    REQUIRE_MESSAGE(done == kSuccess, last_text());
+    for (int r = 0; r < 2; ++r)
+      REQUIRE(lib().CommDeregister(ranks[r], handles[r]) == kInvalidArgument);
+  }
+  WindowHandle windows[2] = {};
+  const Result registered = ranks.group([&](int r) {
+    return lib().CommWindowRegister(ranks[r], buffers[r], sizeof buffers[r], &windows[r], 0);
+  });
+  CHECK(registered == kSuccess);
+  CHECK(windows[0] != nullptr);
+  for (int r = 0; r < 2; ++r) CHECK(lib().CommWindowDeregister(ranks[r], windows[r]) == kSuccess);
+}
+
 TEST_CASE("registrations end with their communicator at the latest") {
   Ranks ranks(2);
   int buffers[2][64] = {};
