@@ -62,7 +62,8 @@ void check_constants(const std::string& name, ProtocolKernel kernel,
                                     : constants.universal         ? "universal"
                                     : is_fp8(constants.dtype) ? "fp8"
                                                                   : "reduce");
-    if (constants.op != PURLIN_PREMUL_SUM) CHECK(resources->registers <= budget.registers);
+    const bool scales = constants.op == PURLIN_PREMUL_SUM || constants.op == PURLIN_AVG;
+    if (!scales) CHECK(resources->registers <= budget.registers);
     // Budgets are those of sums at 8 ranks. Other operations on small elements take more instructions,
     // above all scaling for each peer; with fewer ranks more words are combined at once.
     const bool much = constants.op == PURLIN_PREMUL_SUM || (constants.universal && constants.nranks < 8);
