@@ -82,6 +82,8 @@ struct CallParamsOf {
   u32 op = 0;                 // PURLIN_PREMUL_SUM where own input is scaled
   u64 pair_limit = 0;         // pairs of at most so many bytes use packets: all (~0), none (0), or,
                               // in an AllToAllV, those that both ends know to be small
+  u32 longest_sent[2] = {};   // GPU ranks, of each step: the largest pair by packets to another rank, and
+  u32 longest_received[2] = {};  // from any, own part included
   u64 descriptor = 0;         // describe_call
   u64 timeout_ns = 0;
   u64 place[2] = {};          // where own bytes of each step lie in a window; 0: they are staged

@@ -9,7 +9,7 @@ namespace purlin::snac {
 
 class HostBlocks {
  public:
-  static constexpr u64 kBlockBytes = 512;
+  static constexpr u32 kBlockBytes = 512;
 
   // Bytes of one block; `data` points to them, in place or in `own`.
   struct Block {
@@ -46,8 +46,8 @@ class HostBlocks {
 
   u32 lane() const { return 0; }
   u32 lanes() const { return 1; }
-  u64 first_block() const { return 0; }
-  u64 block_stride() const { return 1; }
+  u32 first_block() const { return 0; }
+  u32 block_stride() const { return 1; }
   const purlin_host_atom& atom() const { return atom_; }
   const purlin_constants& constants() const { return constants_; }
 

@@ -237,8 +237,8 @@ class PairStream {
     env_.signal(pair_word(p_, peer_, p_.rank, kAcks, unit.slot), unit.number);
   }
 
-  PURLIN_HD static u64 block_bytes(const Unit& unit, u64 block) {
-    return smaller(kBlockBytes, unit.message->bytes - block * kBlockBytes);
+  PURLIN_HD static u32 block_bytes(const Unit& unit, u64 block) {
+    return static_cast<u32>(smaller(kBlockBytes, unit.message->bytes - block * kBlockBytes));
   }
   PURLIN_HD void copy_block_by_block(const Unit& unit) {
     for (u64 b = env_.lane(); b * kBlockBytes < unit.message->bytes; b += env_.lanes()) {

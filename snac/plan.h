@@ -35,7 +35,7 @@ Geometry set_switch_geometry(u32 n, u64 half_bytes, u64 chunk_bytes);
 
 // Most bytes of one pair that packets of one step can carry.
 constexpr u64 packet_capacity(const WireMap& map, const Transformation& t) {
-  return map.packets_per_source / t.step_count * 8;
+  return smaller(map.packets_per_source / t.step_count * 8, kMostByPackets);
 }
 
 // Longest pair of either step on this rank, in bytes.

@@ -64,6 +64,9 @@ inline constexpr u32 kStopAborted = 0x2000'0000;   // + the rank whose host aske
 // A peer that refuses its call and makes a right one next is no error: it gets this long.
 inline constexpr u64 kRefusalGraceNs = 1'000'000'000;
 
+// A pair of more bytes goes by chunks however many its packets could carry.
+inline constexpr u64 kMostByPackets = u64{1} << 30;
+
 // A rank's word to its waits and its last words. The Controls of all ranks lie in rank order in one
 // table of host memory, so that hosts read them while kernels run and after they have ended.
 struct Control {

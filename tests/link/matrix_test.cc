@@ -86,7 +86,7 @@ void check_universal(const std::string& name, ProtocolKernel kernel, const snac:
   const BuiltAtom& atom = built_atom(name);
   check_constants(
       name, kernel,
-      universal_of(constants_for(atom, kernel, form, nranks, PURLIN_F32, PURLIN_SUM)), cc);
+      universal_of(kernel, constants_for(atom, kernel, form, nranks, PURLIN_F32, PURLIN_SUM)), cc);
 }
 
 // A V form that reads its counts in the kernel.

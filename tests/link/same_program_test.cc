@@ -50,7 +50,7 @@ TEST_CASE("every dtype and operation has the same universal program, and it is n
   for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
     const auto digest = [&](purlin_dtype dtype, purlin_op op, bool universal) {
       auto constants = constants_for(atom, kernel, all_reduce_form(4), 4, dtype, op);
-      if (universal) constants = universal_of(constants);
+      if (universal) constants = universal_of(kernel, constants);
       const auto request = protocol_request(kernel, constants, 90, atom.images);
       REQUIRE_MESSAGE(request.is_ok(), request.status().message());
       CHECK(check_request(*request).is_ok());
@@ -71,10 +71,10 @@ TEST_CASE("a universal program of a device is reduced by the newest base that fi
     const char* image;
   } cases[] = {{75, "any_reduction 75"}, {86, "any_reduction 80"}, {90, "any_reduction 89"}};
   for (const auto& one : cases) {
-    const auto constants = universal_of(constants_for(
-        atom, ProtocolKernel::kLatency, all_reduce_form(4), 4, PURLIN_BF16, PURLIN_SUM));
-    const auto request =
-        protocol_request(ProtocolKernel::kLatency, constants, one.cc, atom.images);
+    constexpr auto kernel = ProtocolKernel::kLatency;
+    const auto constants = universal_of(
+        kernel, constants_for(atom, kernel, all_reduce_form(4), 4, PURLIN_BF16, PURLIN_SUM));
+    const auto request = protocol_request(kernel, constants, one.cc, atom.images);
     REQUIRE_MESSAGE(request.is_ok(), request.status().message());
     REQUIRE(request->images.size() == 3);
     CHECK_MESSAGE(request->images.back().name.ends_with(one.image), request->images.back().name);

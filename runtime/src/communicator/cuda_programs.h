@@ -24,7 +24,7 @@ struct ProgramNeed {
   bool may_be_universal() const {
     return constants.form.reduces && kernel != ProtocolKernel::kSwitch;
   }
-  ProgramNeed universal() const { return {kernel, universal_of(constants)}; }
+  ProgramNeed universal() const { return {kernel, universal_of(kernel, constants)}; }
   bool operator<(const ProgramNeed& other) const;  // of normalized ones
 };
 

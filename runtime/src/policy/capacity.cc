@@ -1,5 +1,9 @@
 #include "policy/capacity.h"
 
+#include <algorithm>
+
+#include "snac/wire.h"
+
 namespace purlin::policy {
 namespace {
 
@@ -31,7 +35,8 @@ uint64_t packet_capacity(const Policy& policy, purlin_collective collective, int
   if (n < 2 || collective == PURLIN_BARRIER) return kNoLimit;
   // Each source has an n-th of the half, and each step of the call its part of that.
   const uint64_t steps = step_count(collective, one_shot);
-  const uint64_t pair = half / n / kPacketBytes / steps * kPayloadBytes;
+  const uint64_t pair =
+      std::min(half / n / kPacketBytes / steps * kPayloadBytes, snac::kMostByPackets);
   return collective == PURLIN_ALL_REDUCE && one_shot ? pair : n * pair;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "program/select.h"
@@ -82,9 +83,13 @@ bool computes(const ProtocolConstants& constants) {
   return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
 }
 
-ProtocolConstants universal_of(const ProtocolConstants& constants) {
+ProtocolConstants universal_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
+  // Sources of any type, by packets, fill more registers than a thread of a large CTA has.
+  constexpr uint32_t kMostLatencyThreads = 256;
   ProtocolConstants universal = constants;
   universal.universal = true;
+  if (kernel == ProtocolKernel::kLatency)
+    universal.threads = std::min(universal.threads, kMostLatencyThreads);
   return universal;
 }
 

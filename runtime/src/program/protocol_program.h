@@ -36,7 +36,7 @@ bool computes(const ProtocolConstants& constants);
 
 // The program that serves the same calls, and those of every other dtype and operation: both are in the
 // kernel's argument. Bits and wire are the same; it is slower. Forms that copy have none.
-ProtocolConstants universal_of(const ProtocolConstants& constants);
+ProtocolConstants universal_of(ProtocolKernel kernel, const ProtocolConstants& constants);
 
 // What the kernel's code reads of them, the rest made equal: constants that the code cannot tell apart
 // are one program. Idempotent.

@@ -115,14 +115,15 @@ TEST_CASE("capacity is what the wire has room for") {
   }
 }
 
-TEST_CASE("capacity is exact beyond 32 bits") {
+TEST_CASE("capacity is exact beyond 32 bits, and at most a GiB for a pair") {
   for (const uint64_t half :
        {(1ull << 31) - 4096, (1ull << 31), (1ull << 31) + 4096, (1ull << 32) + 4096, 1ull << 40}) {
     const Policy policy = must_read(with_half(half));
-    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, true) == half / 4);
-    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, false) == half / 4);
-    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER, 2, false) == half / 2);
-    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER_V, 2, false) == half / 2);
+    const auto pair = [](uint64_t bytes) { return std::min(bytes, snac::kMostByPackets); };
+    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, true) == pair(half / 4));
+    CHECK(packet_capacity(policy, PURLIN_ALL_REDUCE, 2, false) == 2 * pair(half / 8));
+    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER, 2, false) == 2 * pair(half / 4));
+    CHECK(packet_capacity(policy, PURLIN_ALL_GATHER_V, 2, false) == 2 * pair(half / 4));
   }
   const Policy policy = must_read("");
   CHECK(packet_capacity(policy, PURLIN_BARRIER, 8, false) == kNoLimit);
