@@ -2,13 +2,10 @@
 // ranks they are, how they are cut, and which chunks the CTA touches.
 #pragma once
 
-#include "snac/flow.h"
-#include "snac/schedule.h"
+#include "snac/role_walk.h"
 #include "snac/window.h"
 
 namespace purlin::snac {
-
-enum class Role : u32 { kStage = 0, kReduce = 1, kGather = 2 };
 
 PURLIN_HD constexpr bool has_role(const Form& form, Role role) {
   if (role == Role::kStage || form.steps == 2) return true;
@@ -21,40 +18,24 @@ PURLIN_HD constexpr Role consumer_of(const Form& form, u32 step) {
 }
 
 template <class Env>
-class Streams {
+class Streams : public RoleWalk<Env> {
  public:
-  using Params = typename Env::Params;
+  using typename RoleWalk<Env>::Params;
 
   // Walks rounds [first_round, first_round + round_limit) of the role's chunks on CTA `cta` of the
   // role's p.ctas[role].
   PURLIN_HD Streams(Env& env, const Params& params, u64 epoch, Role role, u32 cta, u32 first_round,
                     u32 round_limit)
-      : env_(env),
-        p_(params),
-        form_(env.form()),
-        shared_steps_(shared_steps_of(form_)),
-        n_(env.nranks()),
-        epoch_(epoch),
-        role_(role) {
-    u32 end = 0;
-    const u32 streams = role == Role::kReduce || (role == Role::kStage && shared(kFirst)) ? 1 : n_;
-    for (u32 s = 0; s < streams; ++s) {
-      const u32 last = range_of(s).end;
-      end = end > last ? end : last;
-    }
-    walk_ = Walk::make(streams, p_.geometry.slots, p_.ctas[static_cast<u32>(role)], cta, end,
-                       first_round, round_limit);
-    size_ = walk_.size();
+      : Base(env, params, epoch, role), shared_steps_(shared_steps_of(form_)) {
+    const bool one = role == Role::kReduce || (role == Role::kStage && shared(kFirst));
+    walk(one ? 1 : n_, cta, first_round, round_limit,
+         [&](u32 stream) { return range_of(stream).end; });
   }
 
-  PURLIN_HD const Params& params() const { return p_; }
-  PURLIN_HD const Form& form() const { return form_; }
-
-  // Rounds that the longest stream of this role has on this rank.
-  PURLIN_HD u32 rounds() const { return walk_.first_round + walk_.rounds; }
-
  protected:
-  static constexpr u32 kFirst = 0, kSecond = 1;
+  using Base = RoleWalk<Env>;
+  using Base::env_, Base::epoch_, Base::form_, Base::kFirst, Base::kSecond, Base::n_, Base::p_,
+      Base::peer_at, Base::peer_behind, Base::role_, Base::walk, Base::walk_;
 
   PURLIN_HD u32 taken_step() const { return form_.steps - 1; }  // the step that gather consumes
   // One stream for all consumers: only when they read it where it was staged.
@@ -63,8 +44,6 @@ class Streams {
   PURLIN_HD static u32 shared_steps_of(const Form& form) {
     return u32{form.shared[0] && !form.push[0]} | u32{form.shared[1] && !form.push[1]} << 1;
   }
-  PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
-  PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
 
   // Stream s of stage goes to rank + s, of gather comes from rank - s; 0 is own.
   PURLIN_HD u32 peer_of(u32 stream) const {
@@ -148,15 +127,7 @@ class Streams {
     return slot_at(p_, epoch_, step, stager, consumer, shared(step), slot_index);
   }
 
-  Env& env_;
-  const Params& p_;
-  const Form form_;
   const u32 shared_steps_;
-  const u32 n_;
-  const u64 epoch_;
-  const Role role_;
-  Walk walk_;
-  u32 size_ = 0;
 };
 
 }  // namespace purlin::snac

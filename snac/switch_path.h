@@ -13,56 +13,35 @@
 // user by then, ReduceScatter waits for the last acks.
 #pragma once
 
-#include "snac/throughput.h"
+#include "snac/role_walk.h"
 
 namespace purlin::snac {
 
 template <class Env>
-class SwitchPath {
+class SwitchPath : public RoleWalk<Env> {
  public:
-  using Params = typename Env::Params;
+  using typename RoleWalk<Env>::Params;
 
   // As Throughput's.
   PURLIN_HD SwitchPath(Env& env, const Params& params, u64 epoch, Role role, u32 cta, u32 first_round,
                        u32 round_limit)
-      : env_(env),
-        p_(params),
-        form_(env.form()),
-        n_(env.nranks()),
-        epoch_(epoch),
-        role_(role) {
+      : Base(env, params, epoch, role) {
     const bool one = role == Role::kReduce || (role == Role::kStage && !form_.reduces);
-    const u32 streams = one ? 1 : n_;
-    u32 end = 0;
-    for (u32 s = 0; s < streams; ++s) {
-      const u32 last = cut_of(s).chunks();
-      end = end > last ? end : last;
-    }
-    walk_ = Walk::make(streams, p_.geometry.slots, p_.ctas[static_cast<u32>(role)], cta, end,
-                       first_round, round_limit);
+    const u32 end = walk(one ? 1 : n_, cta, first_round, round_limit,
+                         [&](u32 stream) { return cut_of(stream).chunks(); });
     if (awaits_last_acks() && end != 0) {
       const u32 rounds = (end + p_.geometry.slots - 1) / p_.geometry.slots + 1;
       const u32 left = rounds > first_round ? rounds - first_round : 0;
       walk_.rounds = left < round_limit ? left : round_limit;
+      size_ = walk_.size();
     }
-    size_ = walk_.size();
   }
-
-  PURLIN_HD const Params& params() const { return p_; }
-  PURLIN_HD const Form& form() const { return form_; }
-  PURLIN_HD u32 rounds() const { return walk_.first_round + walk_.rounds; }
 
   // Pure function of the index; false past the end.
   PURLIN_HD bool segment(u64 index, purlin_segment* out) const {
     if (index >= size_) return false;
     const Item item = item_at(static_cast<u32>(index));
-    out->bytes = 0;
-    out->nsrc = 1;
-    out->ndst = 1;
-    out->consume = PURLIN_CONSUME_COPY;
-    out->kind = PURLIN_SEGMENT_UNICAST;
-    out->src[0] = p_.in;
-    out->dst[0] = p_.out;
+    clear(out);
     if (!item.valid || beyond(item)) return true;
     const Extent chunk = cut_of(item.stream).chunk(item.chunk);
     out->bytes = chunk.bytes;
@@ -79,9 +58,7 @@ class SwitchPath {
     bool goes = !env_.looks_up(index) || !env_.stopped();
     for (u32 k = env_.peer_lane(); k < needs && goes; k += env_.peer_lanes()) {
       const Need need = need_of(item, k);
-      const u64 value = flag_value(epoch_, need.round);
-      if (need.word != nullptr)
-        goes = env_.wait([&] { return env_.observe(need.word) >= value; }, need.site);
+      if (need.word != nullptr) goes = wait_for(need);
     }
     return env_.all_lanes(goes);
   }
@@ -96,11 +73,13 @@ class SwitchPath {
   }
 
  private:
-  static constexpr u32 kFirst = 0;
+  using Base = RoleWalk<Env>;
+  using Base::clear, Base::env_, Base::epoch_, Base::form_, Base::kFirst, Base::n_, Base::p_,
+      Base::peer_at, Base::peer_behind, Base::role_, Base::size_, Base::wait_for, Base::walk,
+      Base::walk_;
+  using typename Base::Need;
 
   PURLIN_HD u32 last_step() const { return form_.steps - 1; }
-  PURLIN_HD u32 peer_at(u32 distance) const { return (p_.rank + distance) % n_; }
-  PURLIN_HD u32 peer_behind(u32 distance) const { return (p_.rank + n_ - distance) % n_; }
   PURLIN_HD bool stages_through_view() const { return !form_.reduces; }
   // The stage role goes one round further, of segments without bytes that wait as if a slot were used
   // again.
@@ -148,12 +127,6 @@ class SwitchPath {
   }
   PURLIN_HD bool first_lane() const { return env_.peer_lane() == 0; }
 
-  // One word that a segment waits for; null: nothing.
-  struct Need {
-    const u64* word = nullptr;
-    u32 round = 0;
-    Site site;
-  };
   PURLIN_HD u32 needs_of(const Item& item) const {
     if (role_ == Role::kReduce) return n_;
     if (role_ == Role::kGather) return 1;
@@ -265,15 +238,6 @@ class SwitchPath {
     else
       announce(ack_at(p_, region, epoch_, kFirst, p_.rank, item.slot), item.round, region);
   }
-
-  Env& env_;
-  const Params& p_;
-  const Form form_;
-  const u32 n_;
-  const u64 epoch_;
-  const Role role_;
-  Walk walk_;
-  u32 size_ = 0;
 };
 
 }  // namespace purlin::snac

@@ -22,13 +22,7 @@ class Throughput : public Streams<Env> {
   PURLIN_HD bool segment(u64 index, purlin_segment* out) const {
     if (index >= size_) return false;
     const Item item = item_at(static_cast<u32>(index));
-    out->bytes = 0;
-    out->nsrc = 1;
-    out->ndst = 1;
-    out->consume = PURLIN_CONSUME_COPY;
-    out->kind = PURLIN_SEGMENT_UNICAST;
-    out->src[0] = p_.in;
-    out->dst[0] = p_.out;
+    clear(out);
     if (!item.valid) return true;
     if (role_ == Role::kStage) stage_segment(item, out);
     else if (role_ == Role::kReduce) reduce_segment(item, out);
@@ -60,21 +54,12 @@ class Throughput : public Streams<Env> {
 
  private:
   using Base = Streams<Env>;
-  using Base::cut_of, Base::env_, Base::epoch_, Base::form_, Base::item_at, Base::kFirst,
-      Base::kSecond, Base::n_, Base::own_part, Base::p_, Base::part_of, Base::peer_at,
-      Base::peer_behind, Base::peer_of, Base::place_of, Base::offers_place, Base::role_, Base::shared, Base::size_,
-      Base::slot, Base::taken_step, Base::takes_own_while_staging;
+  using Base::clear, Base::cut_of, Base::env_, Base::epoch_, Base::form_, Base::item_at,
+      Base::kFirst, Base::kSecond, Base::n_, Base::offers_place, Base::own_part, Base::p_,
+      Base::part_of, Base::peer_at, Base::peer_behind, Base::peer_of, Base::place_of, Base::role_, Base::shared,
+      Base::size_, Base::slot, Base::taken_step, Base::takes_own_while_staging, Base::wait_for;
+  using typename Base::Need;
 
-  // One word that a segment waits for; null: nothing.
-  struct Need {
-    const u64* word = nullptr;
-    u32 round = 0;
-    Site site;
-  };
-  PURLIN_HD bool wait_for(const Need& need) {
-    const u64 value = flag_value(epoch_, need.round);
-    return env_.wait([&] { return env_.observe(need.word) >= value; }, need.site);
-  }
   PURLIN_HD u32 needs_of(const Item& item) const {
     if (role_ == Role::kStage) return item.round == 0 ? 0 : n_;
     if (role_ == Role::kReduce) return form_.steps == 1 || item.round == 0 ? n_ : 2 * n_;
@@ -267,7 +252,6 @@ class Throughput : public Streams<Env> {
       return;
     announce(ack_at(p_, peer, epoch_, taken_step(), p_.rank, item.slot), item.round, peer);
   }
-
 };
 
 }  // namespace purlin::snac
