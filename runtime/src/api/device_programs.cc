@@ -36,10 +36,7 @@ Status check_query(const DeviceProgramsQuery& query, const purlin_device_facts& 
 
 Result<plugin::BoundAtom> bind(const policy::Policy& policy, const plugin::Catalogue& catalogue,
                                int most_ranks) {
-  plugin::Need need;
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  need.sources = static_cast<uint32_t>(most_ranks);
-  auto atom = plugin::choose(catalogue, need);
+  auto atom = plugin::choose(catalogue, plugin::every_collective(most_ranks));
   if (!atom) return atom.status();
   policy::Bound bound;
   bound.limits = atom->descriptor->limits;

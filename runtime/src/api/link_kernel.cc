@@ -50,9 +50,7 @@ Status check_request(const purlin_kernel_request& request) {
 
 Result<plugin::BoundAtom> bind(const purlin_kernel_request& request,
                                const purlin_device_facts& facts) {
-  policy::Request search;
-  if (request.policy_path != nullptr) search.path = request.policy_path;
-  const auto found = policy::find_policy(facts, search);
+  const auto found = policy::find_policy(facts, policy::request_of(request.policy_path, nullptr));
   if (!found) return found.status();
   plugin::Selection selection = plugin::selection_from(found->policy);
   if (request.atom != nullptr) selection.prefer = {{request.atom, "purlin_kernel_request.atom"}};

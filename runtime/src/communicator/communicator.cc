@@ -81,18 +81,13 @@ Status Communicator::find_parts(const CommunicatorSetup& setup) {
   if (!device) return device.status();
   device_ = *std::move(device);
   const purlin_device_facts facts = device_ ? device_->facts() : plugin::host_device_facts();
-  policy::Request request;
-  if (setup.options.policy_path != nullptr) request.path = setup.options.policy_path;
-  if (setup.options.policy_text != nullptr) request.text = setup.options.policy_text;
-  auto found = policy::find_policy(facts, request);
+  auto found = policy::find_policy(
+      facts, policy::request_of(setup.options.policy_path, setup.options.policy_text));
   if (!found) return found.status();
   policy_ = *std::move(found);
   policy::apply_options(policy_.policy, setup.options);
   catalogue_ = plugin::discover(plugin::selection_from(policy_.policy), facts);
-  plugin::Need need;
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  need.sources = static_cast<uint32_t>(setup.nranks);
-  auto atom = plugin::choose(catalogue_, need);
+  auto atom = plugin::choose(catalogue_, plugin::every_collective(setup.nranks));
   if (!atom) return atom.status();
   atom_ = *std::move(atom);
   policy::Bound bound;

@@ -44,10 +44,7 @@ Result<Parts> find_parts(const purlin_query& query, const Communicator* comm) {
   parts.device = query.device != nullptr ? query.device : "host";
   auto facts = policy::device_facts_of(parts.device);
   if (!facts) return facts.status();
-  policy::Request request;
-  if (query.policy_path != nullptr) request.path = query.policy_path;
-  if (query.policy_text != nullptr) request.text = query.policy_text;
-  auto found = policy::find_policy(*facts, request);
+  auto found = policy::find_policy(*facts, policy::request_of(query.policy_path, query.policy_text));
   if (!found) return found.status();
   parts.found = *std::move(found);
   parts.catalogue = plugin::discover(plugin::selection_from(parts.found.policy), *facts);
@@ -57,10 +54,7 @@ Result<Parts> find_parts(const purlin_query& query, const Communicator* comm) {
 Result<plugin::BoundAtom> atom_for(const Parts& parts, const purlin_query& query,
                                    const Communicator* comm) {
   if (comm != nullptr) return comm->atom();
-  plugin::Need need;
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  need.sources = static_cast<uint32_t>(query.nranks);
-  return plugin::choose(parts.catalogue, need);
+  return plugin::choose(parts.catalogue, plugin::every_collective(query.nranks));
 }
 
 SwitchSide switch_for(const Parts& parts, int nranks, const Communicator* comm) {

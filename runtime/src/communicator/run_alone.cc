@@ -13,10 +13,7 @@ Result<plugin::BoundAtom> host_atom(int nranks) {
   const policy::Policy policy = policy::built_in_policy(PURLIN_DEVICE_HOST);
   const plugin::Catalogue catalogue =
       plugin::discover(plugin::selection_from(policy), plugin::host_device_facts());
-  plugin::Need need;
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  need.sources = static_cast<uint32_t>(nranks);
-  return plugin::choose(catalogue, need);
+  return plugin::choose(catalogue, plugin::every_collective(nranks));
 }
 
 }  // namespace

@@ -65,6 +65,13 @@ BoundAtom bind(const Catalogue& catalogue, const Need& need, std::size_t index) 
 
 }  // namespace
 
+Need every_collective(int nranks) {
+  Need need;
+  need.capabilities |= PURLIN_CAP_REDUCE;
+  need.sources = static_cast<uint32_t>(nranks);
+  return need;
+}
+
 Result<BoundAtom> choose(const Catalogue& catalogue, const Need& need) {
   std::vector<Passed> passed;
   for (const CatalogueFolder& folder : catalogue.folders) {

@@ -18,6 +18,9 @@ struct Need {
   uint32_t sources = 0;  // most sources of one reducing segment, 0 when it does not matter
 };
 
+// What a communicator's Atom does: every collective of `nranks` ranks, 0 for any number of them.
+Need every_collective(int nranks);
+
 // A candidate that was looked at before the bound one and could not serve, or the reason why a
 // better-placed one lost.
 struct Passed {

@@ -126,9 +126,8 @@ json catalogue_json(const Catalogue& catalogue) {
                             {"where", named.word.where},
                             {"verdict", verdict_json(named.verdict)}});
   }
-  Need need;  // of a communicator's Atom; the switch's serves beside it
-  need.capabilities |= PURLIN_CAP_REDUCE;
-  const Result<BoundAtom> bound = choose(catalogue, need);
+  // A communicator's Atom; the switch's serves beside it.
+  const Result<BoundAtom> bound = choose(catalogue, every_collective(0));
   if (bound) {
     out["chosen"] = {{"name", bound->descriptor->name},
                      {"path", bound->path.string()},

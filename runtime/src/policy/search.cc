@@ -159,6 +159,13 @@ std::string trace_text(const std::vector<Candidate>& trace) {
   return text;
 }
 
+Request request_of(const char* path, const char* text) {
+  Request request;
+  if (path != nullptr) request.path = path;
+  if (text != nullptr) request.text = text;
+  return request;
+}
+
 Result<Found> find_policy(const purlin_device_facts& device, const Request& request) {
   if (request.path && request.text)
     return Status(PURLIN_INVALID_ARGUMENT,

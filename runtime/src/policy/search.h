@@ -38,6 +38,9 @@ struct Request {
   std::optional<std::vector<std::string>> folders;
 };
 
+// A caller's two texts, of which null says nothing.
+Request request_of(const char* path, const char* text);
+
 struct Found {
   Policy policy;                 // with the environment's overrides
   std::vector<Candidate> trace;  // every place, in the order of precedence
