@@ -37,6 +37,36 @@ Piece copy_piece(uint64_t bytes, unsigned source, unsigned target) {
   return piece;
 }
 
+std::vector<std::vector<uint64_t>> walk_sizes() {
+  return {{},
+          {0},
+          {1},
+          {64},
+          {0, 0, 0},
+          {100, 0, 1, 0, 100},
+          {4096, 1, 65536, 0, 3},
+          std::vector<uint64_t>(300, 24)};
+}
+
+std::vector<std::vector<Piece>> aligned_copies(uint64_t stage_bytes, uint32_t destinations,
+                                               bool full) {
+  std::vector<std::vector<Piece>> walks;
+  for (const uint64_t bytes : edge_counts(1, stage_bytes)) {
+    const unsigned step = bytes > 1000 ? 5 : full ? 1 : 3;
+    for (unsigned source = 0; source < 17; source += step) {
+      std::vector<Piece>& walk = walks.emplace_back();
+      for (unsigned target = 0; target < 17; target += step)
+        walk.push_back(copy_piece(bytes, source, target));
+      Piece several = copy_piece(bytes, source, 3);
+      for (unsigned k = 1; k < destinations; ++k) several.targets.push_back(7 * k);
+      walk.push_back(several);
+      several.same = {0};  // in place, and copied from there
+      walk.push_back(several);
+    }
+  }
+  return walks;
+}
+
 Piece reduction_piece(uint64_t count, uint32_t sources, bool wild, std::mt19937_64& random) {
   Piece piece;
   piece.consume = PURLIN_CONSUME_REDUCE;

@@ -25,6 +25,14 @@ unsigned any_shift(std::mt19937_64& random);
 // A copy of one source to one destination, each so many bytes past an aligned address.
 Piece copy_piece(uint64_t bytes, unsigned source, unsigned target);
 
+// Walks of copies of so many bytes each.
+std::vector<std::vector<uint64_t>> walk_sizes();
+
+// Walks of copies at alignments one after another, each walk from one alignment; the last copies of
+// a walk go to `destinations` places at once, apart and in place. `full`: every alignment.
+std::vector<std::vector<Piece>> aligned_copies(uint64_t stage_bytes, uint32_t destinations,
+                                               bool full);
+
 // A reduction at any alignments to one destination.
 Piece reduction_piece(uint64_t count, uint32_t sources, bool wild, std::mt19937_64& random);
 

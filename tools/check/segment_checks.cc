@@ -37,16 +37,8 @@ Board random_board(const Subject& subject, uint64_t most, std::mt19937_64& rando
 
 Finding check_walk(const Subject& subject) {
   auto random = subject.random(kWalk);
-  const std::vector<std::vector<uint64_t>> walks = {{},
-                                                    {0},
-                                                    {1},
-                                                    {64},
-                                                    {0, 0, 0},
-                                                    {100, 0, 1, 0, 100},
-                                                    {4096, 1, 65536, 0, 3},
-                                                    std::vector<uint64_t>(300, 24)};
   uint64_t cases = 0;
-  for (const auto& walk : walks) {
+  for (const auto& walk : walk_sizes()) {
     Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 2);
     for (const uint64_t bytes : walk) board.add(copy_piece(bytes, 0, 0), random);
     ++cases;
@@ -59,23 +51,16 @@ Finding check_copy(const Subject& subject) {
   auto random = subject.random(kCopy);
   const purlin_atom_limits& limits = *subject.descriptor->limits;
   uint64_t cases = 0;
-  for (const uint64_t bytes : edge_counts(1, limits.default_stage_bytes)) {
-    const unsigned step = bytes > 1000 ? 5 : subject.full ? 1 : 3;
-    for (unsigned source = 0; source < 17; source += step) {
-      Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 4);
-      for (unsigned target = 0; target < 17; target += step)
-        board.add(copy_piece(bytes, source, target), random);
-      Piece several = copy_piece(bytes, source, 3);
-      for (unsigned k = 1; k < std::min(limits.max_destinations, 4u); ++k)
-        several.targets.push_back(7 * k);
-      board.add(several, random);
-      several.same = {0};  // in place, and copied from there
-      board.add(several, random);
-      ++cases;
-      if (const std::string fault = board.run(); !fault.empty())
-        return failed(fmt::format("source {} bytes past an aligned address: {}", source, fault),
-                      cases);
-    }
+  const uint32_t destinations = std::min(limits.max_destinations, 4u);
+  for (const auto& pieces :
+       aligned_copies(limits.default_stage_bytes, destinations, subject.full)) {
+    Board board(*subject.descriptor, PURLIN_U8, PURLIN_SUM, 4);
+    for (const Piece& piece : pieces) board.add(piece, random);
+    ++cases;
+    if (const std::string fault = board.run(); !fault.empty())
+      return failed(fmt::format("source {} bytes past an aligned address: {}",
+                                pieces.front().sources.front(), fault),
+                    cases);
   }
   return passed(cases);
 }

@@ -39,15 +39,8 @@ Finding fault_on_gpu(const AtomOnGpu& atom, std::string fault, uint64_t cases) {
 Finding check_walk_on_gpu(const Subject& subject) {
   return on_gpu(subject, [&](AtomOnGpu& atom) {
     auto random = subject.random(kWalk);
-    const std::vector<std::vector<uint64_t>> sizes = {{},
-                                                      {0},
-                                                      {1},
-                                                      {64},
-                                                      {0, 0, 0},
-                                                      {100, 0, 1, 0, 100},
-                                                      {4096, 1, 65536, 0, 3},
-                                                      {300'000, 200'000, 16},
-                                                      std::vector<uint64_t>(300, 24)};
+    auto sizes = walk_sizes();
+    sizes.push_back({300'000, 200'000, 16});
     std::vector<GpuWalk> walks;
     for (const uint32_t delay : {0u, 20'000u}) {
       for (const bool lockstep : {false, true}) {
@@ -68,18 +61,10 @@ Finding check_copy_on_gpu(const Subject& subject) {
     auto random = subject.random(kCopy);
     const ProgramSpec spec = copying(atom);
     std::vector<GpuWalk> walks;
-    for (const uint64_t bytes : edge_counts(1, atom.limits().default_stage_bytes)) {
-      const unsigned step = bytes > 1000 ? 5 : subject.full ? 1 : 3;
-      for (unsigned source = 0; source < 17; source += step) {
-        walks.emplace_back(spec);
-        for (unsigned target = 0; target < 17; target += step)
-          walks.back().add(copy_piece(bytes, source, target), random);
-        Piece several = copy_piece(bytes, source, 3);
-        for (unsigned k = 1; k < spec.nranks; ++k) several.targets.push_back(7 * k);
-        walks.back().add(several, random);
-        several.same = {0};  // in place, and copied from there
-        walks.back().add(several, random);
-      }
+    for (const auto& pieces :
+         aligned_copies(atom.limits().default_stage_bytes, spec.nranks, subject.full)) {
+      walks.emplace_back(spec);
+      for (const Piece& piece : pieces) walks.back().add(piece, random);
     }
     return fault_on_gpu(atom, link_and_run(atom, spec, walks), walks.size());
   });
