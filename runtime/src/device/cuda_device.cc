@@ -94,13 +94,6 @@ Status CudaDevice::read_identity() {
   char name[256] = {};
   PURLIN_RETURN_IF_ERROR(api_->device_get_name(name, sizeof(name) - 1, handle_));
   name_ = name;
-  const Result<int> domain = attribute(cu::kPciDomainId);
-  const Result<int> bus = attribute(cu::kPciBusId);
-  const Result<int> slot = attribute(cu::kPciDeviceId);
-  for (const Result<int>* each : {&domain, &bus, &slot}) {
-    if (!each->is_ok()) return each->status();
-  }
-  pci_bus_id_ = fmt::format("{:04x}:{:02x}:{:02x}.0", domain.value(), bus.value(), slot.value());
   return {};
 }
 

@@ -32,9 +32,8 @@ class CudaDevice {
   // The hardware's identity (of the partition, for MIG): equal for two processes exactly if they
   // use the same GPU, whatever their lists of visible devices.
   const cu::Uuid& uuid() const { return uuid_; }
-  // "GPU-8d3f…" with 32 hex digits, and "0000:1b:00.0".
+  // "GPU-8d3f…" with 32 hex digits.
   const std::string& uuid_text() const { return uuid_text_; }
-  const std::string& pci_bus_id() const { return pci_bus_id_; }
   const std::string& name() const { return name_; }
   // "GPU 0 (NVIDIA H200, GPU-…)", for messages.
   std::string describe() const;
@@ -65,7 +64,7 @@ class CudaDevice {
   cu::Device handle_ = 0;
   cu::Context context_ = nullptr;
   cu::Uuid uuid_ = {};
-  std::string uuid_text_, pci_bus_id_, name_;
+  std::string uuid_text_, name_;
   int architecture_ = 0;
   int multiprocessors_ = 0;
   int sync_domains_ = 1;

@@ -4,22 +4,6 @@
 
 namespace purlin {
 
-const char* peer_link_name(PeerLink link) {
-  switch (link) {
-    case PeerLink::kSameDevice:
-      return "same device";
-    case PeerLink::kNvlink:
-      return "NVLink";
-    case PeerLink::kPcie:
-      return "PCIe";
-    case PeerLink::kUnknown:
-      return "unknown";
-    case PeerLink::kUnreachable:
-      return "unreachable";
-  }
-  return "unknown";
-}
-
 Result<PeerLink> link_between(const DriverApi& api, int from, int to) {
   if (from == to) return PeerLink::kSameDevice;
   cu::Device ends[2] = {};

@@ -14,9 +14,6 @@ enum class PeerLink {
   kUnreachable,  // no peer access
 };
 
-// Name for messages and JSON: "same device", "NVLink", "PCIe", "unknown", "unreachable".
-const char* peer_link_name(PeerLink link);
-
 // True where 16-byte packets with a 64-bit tag may be used: their single-copy atomicity holds on
 // one device and over NVLink.
 constexpr bool carries_wide_packets(PeerLink link) {

@@ -117,24 +117,6 @@ BufferOrigin on_host(BufferKind kind, const char* why_not) {
 
 }  // namespace
 
-const char* buffer_kind_name(BufferKind kind) {
-  switch (kind) {
-    case BufferKind::kVirtual:
-      return "virtual memory";
-    case BufferKind::kPlain:
-      return "plain device memory";
-    case BufferKind::kPool:
-      return "pool memory";
-    case BufferKind::kManaged:
-      return "managed memory";
-    case BufferKind::kPinnedHost:
-      return "pinned host memory";
-    case BufferKind::kHost:
-      return "host memory";
-  }
-  return "unknown memory";
-}
-
 Result<BufferOrigin> origin_of(const CudaDevice& device, const void* buffer, uint64_t bytes) {
   const DriverApi& api = device.api();
   const RelaxedCaptureScope relaxed(api);

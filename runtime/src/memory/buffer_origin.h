@@ -18,10 +18,6 @@ enum class BufferKind {
   kHost,        // host memory the driver does not know
 };
 
-// "virtual memory", "plain device memory", "pool memory", "managed memory", "pinned host memory",
-// "host memory".
-const char* buffer_kind_name(BufferKind kind);
-
 // One allocation under a buffer, or for virtual memory one mapping.
 struct BufferPiece {
   cu::DevicePtr base = 0;

@@ -49,9 +49,4 @@ Status free_user_memory(void* address) {
   return memory.release().with_context("purlin_mem_free");
 }
 
-bool is_user_memory(const void* address) {
-  const std::lock_guard lock(table().mutex);
-  return table().blocks.contains(address);
-}
-
 }  // namespace purlin

@@ -15,7 +15,4 @@ Result<void*> allocate_user_memory(std::shared_ptr<const CudaDevice> device, uin
 // The caller's kernels that use it must have ended.
 Status free_user_memory(void* address);
 
-// True if free_user_memory would take it.
-bool is_user_memory(const void* address);
-
 }  // namespace purlin

@@ -161,8 +161,4 @@ std::string catalogue_trace(const Catalogue& catalogue) {
   return text;
 }
 
-Result<json> plugins_report(const Selection& selection, const purlin_device_facts& facts) {
-  return catalogue_json(discover(selection, facts));
-}
-
 }  // namespace purlin::plugin

@@ -186,10 +186,4 @@ Result<Match> read_match(std::string_view text, const std::string& file) {
   return match;
 }
 
-Result<Policy> read_policy_file(const std::string& path, purlin_device_kind kind) {
-  auto text = read_text(path);
-  if (!text) return text.status();
-  return read_policy(*text, path, kind);
-}
-
 }  // namespace purlin::policy

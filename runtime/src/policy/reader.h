@@ -23,7 +23,4 @@ Result<Match> read_match(std::string_view text, const std::string& file);
 // regular file; PURLIN_POLICY_ERROR for one above kMaxTextBytes.
 Result<std::string> read_text(const std::string& path);
 
-// read_text, then read_policy.
-Result<Policy> read_policy_file(const std::string& path, purlin_device_kind kind);
-
 }  // namespace purlin::policy

@@ -2,26 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 namespace purlin {
 
 std::string LinkTarget::name() const {
   return fmt::format("sm_{}{}", cc, specific != 0 ? std::string(1, specific) : "");
-}
-
-Result<LinkTarget> parse_target(const std::string& text) {
-  LinkTarget out;
-  const char* end = text.data() + text.size();
-  const bool prefixed = text.starts_with("sm_");
-  const auto [rest, error] = std::from_chars(text.data() + (prefixed ? 3 : 0), end, out.cc);
-  const bool suffixed = rest + 1 == end && *rest == 'a';
-  if (!prefixed || error != std::errc() || !(rest == end || suffixed) || out.cc < 50 ||
-      out.cc > 999)
-    return Status(PURLIN_INVALID_ARGUMENT,
-                  fmt::format("device '{}' is not an architecture like sm_90 or sm_90a", text));
-  if (suffixed) out.specific = 'a';
-  return out;
 }
 
 Status check_architecture(const DeviceImage& image, uint32_t cc) {

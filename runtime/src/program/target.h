@@ -18,9 +18,6 @@ struct LinkTarget {
   bool operator==(const LinkTarget&) const = default;
 };
 
-// "sm_90" or "sm_90a"; PURLIN_INVALID_ARGUMENT for anything else.
-Result<LinkTarget> parse_target(const std::string& text);
-
 // Whether `image` may be linked for a device of compute capability `cc`:
 //   no suffix: cc >= base;  'a': cc == base;  'f': same major, cc >= base;
 //   a cubin or a finished program: same major, cc >= base (and == base with 'a').

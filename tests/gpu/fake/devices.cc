@@ -98,15 +98,6 @@ cu::Code device_get_attribute(int* out, cu::DeviceAttribute attribute, cu::Devic
     case cu::kComputeMode:
       *out = 0;
       return cu::kSuccess;
-    case cu::kPciBusId:
-      *out = 0x1b + device;
-      return cu::kSuccess;
-    case cu::kPciDeviceId:
-      *out = 0;
-      return cu::kSuccess;
-    case cu::kPciDomainId:
-      *out = 1;
-      return cu::kSuccess;
     case cu::kComputeCapabilityMajor:
       *out = 9;
       return cu::kSuccess;

@@ -18,7 +18,6 @@ TEST_CASE("a device is known by its identity and facts") {
   const std::shared_ptr<const CudaDevice> device = gpu.device(1);
   CHECK(device->ordinal() == 1);
   CHECK(device->uuid_text() == "GPU-a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1");
-  CHECK(device->pci_bus_id() == "0001:1c:00.0");
   CHECK(device->describe().find("GPU 1 (Fake H200, GPU-a1") == 0);
   CHECK(device->architecture() == 90);
   CHECK(device->multiprocessors() == 132);

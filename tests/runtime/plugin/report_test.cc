@@ -21,9 +21,7 @@ TEST_CASE("the report holds every folder, file and verdict, and the choice") {
       "bad\xff"
       "name.so",
       {});
-  const auto report = plugins_report(scratch.selection(), host_device_facts());
-  REQUIRE(report);
-  const nlohmann::json& json = *report;
+  const auto json = catalogue_json(discover(scratch.selection(), host_device_facts()));
   CHECK(json["device"]["kind"] == "host");
   REQUIRE(json["folders"].size() == 1);
   CHECK(json["folders"][0]["path"] == scratch.path().string());
@@ -44,10 +42,9 @@ TEST_CASE("the report holds every folder, file and verdict, and the choice") {
 
 TEST_CASE("with nothing to choose the report says so and is no error") {
   test::Scratch scratch;
-  const auto report = plugins_report(scratch.selection(), host_device_facts());
-  REQUIRE(report);
-  CHECK((*report)["chosen"].is_null());
-  CHECK((*report)["choice_error"].get<std::string>().find(scratch.path().string()) !=
+  const auto json = catalogue_json(discover(scratch.selection(), host_device_facts()));
+  CHECK(json["chosen"].is_null());
+  CHECK(json["choice_error"].get<std::string>().find(scratch.path().string()) !=
         std::string::npos);
 }
 

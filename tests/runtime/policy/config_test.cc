@@ -42,10 +42,11 @@ TEST_CASE("each shipped policy states reduction score and its crossover, and fit
     if (entry.path().extension() != ".yaml") continue;
     ++files;
     INFO(entry.path().string());
-    const auto match = read_match(*read_text(entry.path()), entry.path());
+    const std::string text = *read_text(entry.path());
+    const auto match = read_match(text, entry.path());
     REQUIRE(match.is_ok());
     REQUIRE(match->kind.has_value());
-    const auto policy = read_policy_file(entry.path(), match->kind->value);
+    const auto policy = read_policy(text, entry.path(), match->kind->value);
     REQUIRE_MESSAGE(policy.is_ok(), policy.status().message());
     CHECK(policy->reduction.otherwise.value == PURLIN_REDUCTION_SCORE);
     CHECK(policy->reduction.otherwise.origin.source == Source::kFile);

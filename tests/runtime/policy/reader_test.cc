@@ -215,16 +215,16 @@ TEST_CASE("a file that cannot be read says why") {
   const std::string folder = std::filesystem::temp_directory_path() / "purlin_reader_XXXXXX";
   std::string path = folder;
   REQUIRE(mkdtemp(path.data()) != nullptr);
-  const auto code = [](const std::string& file) {
-    return read_policy_file(file, PURLIN_DEVICE_HOST).status();
-  };
+  const auto code = [](const std::string& file) { return read_text(file).status(); };
   CHECK(code(path + "/none.yaml").code() == PURLIN_SYSTEM_ERROR);
   CHECK(code(path + "/none.yaml").message() ==
         path + "/none.yaml: cannot be read: No such file or directory");
   CHECK(holds(code(path).message(), "it is no regular file"));
   CHECK(holds(code("/dev/zero").message(), "it is no regular file"));
   std::ofstream(path + "/p.yaml") << "version: 1\ncrossover: 8KiB\n";
-  const auto policy = read_policy_file(path + "/p.yaml", PURLIN_DEVICE_HOST);
+  const auto text = read_text(path + "/p.yaml");
+  REQUIRE(text.is_ok());
+  const auto policy = read_policy(*text, path + "/p.yaml", PURLIN_DEVICE_HOST);
   REQUIRE(policy.is_ok());
   CHECK(policy->name == "p.yaml");
   CHECK(policy->crossover.otherwise.origin.text() == path + "/p.yaml:2:12");
