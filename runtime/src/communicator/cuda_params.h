@@ -20,12 +20,15 @@ snac::CallParamsOf<kTo> with_room(const snac::CallParamsOf<kFrom>& p) {
   d.nranks = p.nranks;
   d.rank = p.rank;
   d.epoch_words = p.epoch_words;
+  d.epoch_goes_on = p.epoch_goes_on;
   d.scaled = p.scaled;
   d.exchange_in_place = p.exchange_in_place;
   std::copy(std::begin(p.ctas), std::end(p.ctas), d.ctas);
   d.dtype = p.dtype;
   d.op = p.op;
   d.pair_limit = p.pair_limit;
+  std::copy(std::begin(p.longest_sent), std::end(p.longest_sent), d.longest_sent);
+  std::copy(std::begin(p.longest_received), std::end(p.longest_received), d.longest_received);
   d.descriptor = p.descriptor;
   d.timeout_ns = p.timeout_ns;
   std::copy(std::begin(p.place), std::end(p.place), d.place);
