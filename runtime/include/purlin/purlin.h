@@ -273,22 +273,20 @@ PURLIN_API purlin_status purlin_gather(const void* send, void* recv, uint64_t co
                                        purlin_dtype dtype, int root, purlin_comm_t comm,
                                        purlin_stream_t stream);
 PURLIN_API purlin_status purlin_barrier(purlin_comm_t comm, purlin_stream_t stream);
-/* Point to point. Every send has a receive of the same count and dtype, also of 0 elements; messages
- * of one pair keep their order. Outside a group each is complete on its own: a receive when the data is
- * there, a send when it may be overwritten, which a large one may be only once it is being received.
- * Inside a group all start together, so any order of calls will do. A rank's messages to itself need a
- * group that holds both ends. */
+/* Point to point. Every send has a receive of the same count and dtype, also of 0 elements; messages of one
+ * pair keep their order. Outside a group each is complete on its own: a receive when the data is there, a
+ * send when it may be overwritten, which a large one may be only once it is being received. Inside a group
+ * all start together, so any order of calls will do. A rank's messages to itself need one for both ends. */
 PURLIN_API purlin_status purlin_send(const void* send, uint64_t count, purlin_dtype dtype, int peer,
                                      purlin_comm_t comm, purlin_stream_t stream);
 PURLIN_API purlin_status purlin_recv(void* recv, uint64_t count, purlin_dtype dtype, int peer,
                                      purlin_comm_t comm, purlin_stream_t stream);
 
-/* Calls between start and end, of any communicators of this thread, are launched together by the
- * outermost end: of each communicator first the messages, then the collectives in call order. No call
- * may use what another one of the group writes, but messages issued after the end of an inner group
- * may send what those before it receive. n broadcasts from, or reduces to, every rank once are
- * carried out as one call (docs/protocol.md). Nestable. An error inside is reported by its call and
- * again by the end. */
+/* Calls between start and end, of any communicators of this thread, are launched together by the outermost
+ * end: of each communicator first the messages, then the collectives in call order. No call may use what
+ * another one of the group writes, but messages issued after the end of an inner group may send what those
+ * before it receive. n broadcasts from, or reduces to, every rank once are carried out as one call
+ * (docs/protocol.md). Nestable. An error inside is reported by its call and again by the end. */
 PURLIN_API purlin_status purlin_group_start(void);
 PURLIN_API purlin_status purlin_group_end(void);
 
@@ -307,7 +305,9 @@ PURLIN_API purlin_status purlin_mem_free(void* memory);
 /* Collective: makes [buffer, buffer + bytes) of every rank reachable for its peers, so that they read input
  * that lies in it where it is, and output that they pass on, instead of having it staged. What cannot be
  * shared is staged as before: no error. Host ranks share among the threads of a process. Deregistering waits
- * for own calls, not for peers: every rank does it between the same two calls, before the buffer is freed. */
+ * for own calls, not for peers: every rank does it between the same two calls, before the buffer is freed.
+ * Plain GPU memory that other processes map is freed once all ranks have deregistered; after an error or an
+ * abort any buffer is, once all ranks' calls have returned (on GPUs: their streams are synchronized). */
 typedef struct purlin_registration* purlin_registration_t;
 PURLIN_API purlin_status purlin_comm_register(purlin_comm_t comm, void* buffer, uint64_t bytes,
                                               purlin_registration_t* out);
