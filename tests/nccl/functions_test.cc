@@ -22,7 +22,7 @@ TEST_CASE("memory is given and taken back") {
   CHECK(lib().MemFree(&local) != kSuccess);
 }
 
-TEST_CASE("registered ranges have handles; calls work on them") {
+TEST_CASE("registered ranges have handles, and calls work on them") {
   Ranks ranks(2);
   int buffers[2][64] = {{1}, {2}};
   void* handles[2] = {};
@@ -138,7 +138,7 @@ TEST_CASE("calls on memory of ncclMemAlloc in windows, in place and not, are rig
   }
 }
 
-TEST_CASE("what is not offered says so; without a communicator that is the fault") {
+TEST_CASE("what is not offered says so, and without a communicator that is the fault") {
   Ranks ranks(1);
   char room[256] = {};
   const auto refused = [](Result result, const char* name) {

@@ -16,6 +16,14 @@ FORBIDDEN = [
 ]
 _TEXT = tree.SOURCE + tree.SCRIPT + ('.md', '.yaml', '.yml', '.json', 'run', 'lint')
 _INTRINSICS = re.compile(r'#\s*include\s*<\w*(mmintrin|x86intrin|arm_neon)\.h>')
+_CASE = re.compile(r'\bTEST_CASE(?:_FIXTURE)?\(\s*(?:\w+,\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+)')
+
+
+def names_in_parts(path, text):
+    """Test cases that ctest would ask for in parts, and so never run."""
+    for name in _CASE.findall(text):
+        if ';' in name:
+            yield '%s: %s' % (path, name)
 
 
 def lines_that_cite(path, text):
@@ -47,6 +55,17 @@ class Text(unittest.TestCase):
             self.assertEqual(len(list(lines_that_cite('a', line))), 1, line)
         for line in ('docs/protocol.md', 'the issue is', 'a recipe for', 'network/x', 'base 64'):
             self.assertEqual(list(lines_that_cite('a', line)), [], line)
+
+    def test_ctest_can_name_each_case(self):
+        found = []
+        for path in tree.files(level.ROOT, ('_test.cc',)):
+            found += names_in_parts(path, tree.read(level.ROOT, path))
+        self.assertEqual(found, [], 'a semicolon parts the name, and what is left fits no case')
+
+    def test_a_name_in_parts_is_found(self):
+        for text in ('TEST_CASE("a; b") {', 'TEST_CASE(\n    "a "\n    "b; c") {', 'TEST_CASE_FIXTURE(F, "a;") {'):
+            self.assertEqual(len(list(names_in_parts('a', text))), 1, text)
+        self.assertEqual(list(names_in_parts('a', 'TEST_CASE("a, b") { f(";"); }')), [])
 
     def test_intrinsics_have_a_portable_twin(self):
         bare = [path for path in tree.files(level.ROOT, tree.SOURCE)

@@ -38,7 +38,7 @@ TEST_CASE("every link settles the arithmetic") {
     CHECK_MESSAGE(std::count(options.begin(), options.end(), option) == 1, option);
 }
 
-TEST_CASE("every input changes the digest; the name does not") {
+TEST_CASE("every input changes the digest, but the name does not") {
   const std::vector<std::function<void(ProgramRequest&)>> changes = {
       [](auto& r) { r.cc = 100; },
       [](auto& r) { r.images.pop_back(); },

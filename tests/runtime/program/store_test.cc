@@ -118,7 +118,7 @@ TEST_CASE("an entry under another program's name is not used") {
   CHECK(contains(outcome.trace.text(), "its header belongs to another program"));
 }
 
-TEST_CASE("a cache that others may write is not used; the program is linked all the same") {
+TEST_CASE("a cache that others may write is not used, and the program is linked all the same") {
   FakeToolkit machine;
   CHECK(origin_of(get(machine.sources())) == ProgramOrigin::kLinked);
   REQUIRE(chmod(machine.cache().c_str(), 0777) == 0);
@@ -229,7 +229,7 @@ TEST_CASE("what a link gives is checked before it is kept") {
   CHECK(contains(get(machine.sources()).trace.text(), "keeps 16 bytes a thread in local memory"));
 }
 
-TEST_CASE("an upgrade of the linker is felt; without a linker the newest program serves") {
+TEST_CASE("an upgrade of the linker is felt, and without a linker the newest program serves") {
   FakeToolkit machine;
   const std::string tools = machine.at("tools");
   std::filesystem::copy(PURLIN_FAKE_TOOLKIT, tools);

@@ -91,7 +91,7 @@ TEST_CASE("Open MPI inside a Slurm allocation: the inner launcher counts") {
   CHECK(e.source.find("Open MPI") == 0);
 }
 
-TEST_CASE("PMI and Slurm steps; a Slurm batch script is no step") {
+TEST_CASE("PMI and Slurm steps, but a Slurm batch script is no step") {
   CHECK(found({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}}).local_rank == 1);
   const Variables step{{"SLURM_PROCID", "3"},         {"SLURM_NTASKS", "9"},
                        {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_STEP_ID", "0"},

@@ -178,7 +178,7 @@ TEST_CASE("death without any exchange raises the words that spinning waits poll"
   }
 }
 
-TEST_CASE("a stopped rank is no lost rank; it goes on when it is continued") {
+TEST_CASE("a stopped rank is no lost rank, and it goes on when it is continued") {
   Team team(3, kLong);
   check_all(team.ask_all("join"), "ok");
   team[1].signal(SIGSTOP);

@@ -138,7 +138,7 @@ TEST_CASE("one id serves one communicator after the other, however fast ranks co
   for (const auto& text : said) CHECK(text == "");
 }
 
-TEST_CASE("sixty communicators in a burst; idle ones hold no descriptor") {
+TEST_CASE("sixty communicators in a burst, and idle ones hold no descriptor") {
   constexpr int kCommunicators = 60;
   const int before = open_descriptors();
   std::vector<purlin::Address> addresses;

@@ -67,7 +67,7 @@ TEST_CASE("a rank in a user namespace is the same user") {
   if (prepared(team, {1}, "user-space")) check_share(team);
 }
 
-TEST_CASE("plain variables: ranks meet by job, without a token; jobs do not mix") {
+TEST_CASE("plain variables: ranks meet by job, without a token, and jobs do not mix") {
   const std::string job = "test-" + std::to_string(::getpid());
   const std::string program = PURLIN_RANK_PROGRAM " 20000";
   std::string script;

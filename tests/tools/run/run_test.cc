@@ -101,7 +101,7 @@ TEST_CASE("standard input goes to rank 0, the others have none") {
   CHECK(sorted_lines(run.out) == Lines{"[0] <hello>", "[1] <>"});
 }
 
-TEST_CASE("the first failure ends the job; its status and reason are given") {
+TEST_CASE("the first failure ends the job, and its status and reason are given") {
   const auto run = shell(3, "if [ $RANK = 1 ]; then exit 7; fi; exec sleep 50.123");
   CHECK(run.status == 7);
   CHECK(contains(run.err, "rank 1 exited with status 7; ending the other 2 ranks"));

@@ -160,7 +160,7 @@ TEST_CASE("a driver that never gets ready is given up, by all ranks at once") {
   CHECK(gpu.control.live().multicast == 0);
 }
 
-TEST_CASE("a switch without a slot left refuses all ranks; slots that return serve again") {
+TEST_CASE("a switch without a slot left refuses all ranks, and slots that return serve again") {
   const NoOffSwitches none;
   FakeSetup setup = setup_of(2);
   setup.multicast_slots = 6;

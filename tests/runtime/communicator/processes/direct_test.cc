@@ -24,7 +24,7 @@ bool enough_cores() {
 
 }  // namespace
 
-TEST_CASE("processes with a core each read in place; where one may not, all stage, and say why") {
+TEST_CASE("processes with a core each read in place, and else all stage and say why") {
   if (!enough_cores()) return;
   Team team(2, kLong);
   check_all(team.ask_all("create main"), "ok");
