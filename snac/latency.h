@@ -124,7 +124,7 @@ class Latency {
     Raw raw[kBlocksAhead], next[kBlocksAhead];
     fetch(raw, longest, b);
     Target targets[kBlocksAhead];
-    find(targets, 0);
+    find(targets);
     epoch_ = env_.fetched_epoch();
     for (; b * kBlockBytes < longest; b += env_.block_stride()) {
       const u32 following = b + env_.block_stride();
@@ -161,13 +161,13 @@ class Latency {
     if (p_.scaled) env_.scale(block, bytes);
   }
 
-  // By distance, less 1.
-  PURLIN_HD void find(Target* targets, u32 step) const {
+  // Of the first step, by distance, less 1.
+  PURLIN_HD void find(Target* targets) const {
     PURLIN_UNROLL
     for (u32 d = 1; d < Env::kMaxSources; ++d) {
       if (d >= n_) break;
       Target& one = targets[d - 1];
-      one = target(step, peer_at(d));
+      one = target(0, peer_at(d));
       Env::settle(one.even, one.bytes, one.signature);
     }
   }
