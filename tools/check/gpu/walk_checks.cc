@@ -24,6 +24,26 @@ std::string link_and_run(AtomOnGpu& atom, const ProgramSpec& spec,
   return program ? run_walks(atom, *program, walks) : program.error();
 }
 
+// Pipelines at the ends of what the Atom declares: all of them in full, else half of them.
+std::vector<ProgramSpec> corner_pipelines(AtomOnGpu& atom) {
+  const purlin_atom_limits& limits = atom.limits();
+  std::vector<ProgramSpec> corners;
+  for (const bool deep : {false, true})
+    for (const bool wide : {false, true})
+      for (const bool many : {false, true}) {
+        if (!atom.subject().full && many != (deep != wide)) continue;
+        ProgramSpec spec;
+        spec.stages = deep ? limits.max_stages : limits.min_stages;
+        spec.stage_bytes = wide ? limits.max_stage_bytes : limits.min_stage_bytes;
+        spec.threads = many ? limits.max_threads : limits.min_threads;
+        // A device's shared memory may hold less than every limit at once.
+        const uint32_t room = atom.gpu().most_shared_bytes() - limits.shared_bytes_fixed;
+        spec.stages = std::clamp(room / spec.stage_bytes, limits.min_stages, spec.stages);
+        corners.push_back(spec);
+      }
+  return corners;
+}
+
 }  // namespace
 
 Finding on_gpu(const Subject& subject, const std::function<Finding(AtomOnGpu&)>& check) {
@@ -92,25 +112,10 @@ Finding check_stop_on_gpu(const Subject& subject) {
 Finding check_limits_on_gpu(const Subject& subject) {
   return on_gpu(subject, [&](AtomOnGpu& atom) {
     auto random = subject.random(kLimits);
-    const purlin_atom_limits& limits = atom.limits();
-    const auto declared = declared_reductions(limits);
-    std::vector<ProgramSpec> settings;
-    for (const bool deep : {false, true})
-      for (const bool wide : {false, true})
-        for (const bool many : {false, true}) {
-          if (!subject.full && many != (deep != wide)) continue;
-          ProgramSpec spec;
-          spec.stages = deep ? limits.max_stages : limits.min_stages;
-          spec.stage_bytes = wide ? limits.max_stage_bytes : limits.min_stage_bytes;
-          spec.threads = many ? limits.max_threads : limits.min_threads;
-          // A device's shared memory may hold less than every limit at once.
-          const uint32_t room = atom.gpu().most_shared_bytes() - limits.shared_bytes_fixed;
-          spec.stages = std::clamp(room / spec.stage_bytes, limits.min_stages, spec.stages);
-          settings.push_back(spec);
-        }
+    const auto declared = declared_reductions(atom.limits());
     std::vector<ProgramSpec> specs;
     size_t turn = 0;
-    for (ProgramSpec spec : settings) {
+    for (ProgramSpec spec : corner_pipelines(atom)) {
       spec.nranks = atom.most_destinations();
       specs.push_back(spec);
       const std::vector<uint32_t> sources = {1, atom.most_sources(), 2,
