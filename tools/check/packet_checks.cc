@@ -9,7 +9,6 @@
 #include "tools/check/elements.h"
 #include "tools/check/host_checks.h"
 #include "tools/guarded_buffer.h"
-#include "tools/names.h"
 
 namespace purlin::tools::check {
 namespace {

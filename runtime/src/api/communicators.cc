@@ -7,7 +7,6 @@
 #include "api/answer.h"
 #include "api/handle.h"
 #include "api/setup.h"
-#include "rendezvous/unique_id.h"
 #include "status/last_error.h"
 
 namespace purlin {

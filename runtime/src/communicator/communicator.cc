@@ -14,7 +14,6 @@
 #include "communicator/switch_memory.h"
 #include "communicator/wire_config.h"
 #include "plugin/from_policy.h"
-#include "plugin/report.h"
 #include "policy/capacity.h"
 #include "policy/overrides.h"
 #include "policy/wire.h"

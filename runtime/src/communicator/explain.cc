@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "communicator/cuda_grid.h"
 #include "communicator/element.h"
 #include "communicator/explain_notes.h"
 #include "communicator/plan_text.h"
-#include "communicator/cuda_grid.h"
 #include "communicator/prepare.h"
 #include "communicator/switch_side.h"
 #include "communicator/wire_config.h"
@@ -17,10 +17,10 @@
 #include "plugin/report.h"
 #include "policy/capacity.h"
 #include "policy/dump.h"
+#include "policy/match.h"
 #include "policy/overrides.h"
 #include "policy/search.h"
 #include "policy/words.h"
-#include "policy/match.h"
 
 namespace purlin {
 namespace {

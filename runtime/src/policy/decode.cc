@@ -10,7 +10,6 @@
 #include "policy/decode_value.h"
 #include "policy/limits.h"
 #include "policy/nearest.h"
-#include "policy/words.h"
 
 namespace purlin::policy {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "level.h"
 #include "policy/capacity.h"
-#include "policy/overrides.h"
 #include "policy/words.h"
 #include "reading.h"
 

@@ -5,10 +5,7 @@
 #include <filesystem>
 
 #include "level.h"
-#include "policy/capacity.h"
 #include "policy/choose.h"
-#include "policy/dump.h"
-#include "policy/wire.h"
 #include "policy_laws.h"
 #include "reading.h"
 

@@ -1,6 +1,5 @@
 #include "policy/wire.h"
 
-#include "policy/overrides.h"
 #include "reading.h"
 
 namespace purlin::policy {

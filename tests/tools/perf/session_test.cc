@@ -6,7 +6,6 @@
 
 #include "level.h"
 #include "stand_in.h"
-#include "tools/launched.h"
 #include "tools/names.h"
 #include "tools/perf_session.h"
 

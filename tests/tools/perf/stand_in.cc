@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "purlin/purlin.h"
-#include "tools/inputs.h"
 #include "tools/names.h"
 #include "tools/reference.h"
 
