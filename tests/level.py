@@ -10,8 +10,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 _totals = {'cases': 0, 'skips': 0}
 
-if LEVEL not in ('quick', 'full'):
-    sys.exit('PURLIN_TEST_LEVEL is "%s", but must be quick or full' % LEVEL)
+if LEVEL not in ('sample', 'quick', 'full'):
+    sys.exit('PURLIN_TEST_LEVEL is "%s", but must be sample, quick or full' % LEVEL)
 
 
 def is_full():

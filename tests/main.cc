@@ -14,7 +14,9 @@ int main(int argc, char** argv) {
   if (context.shouldExit()) return result;  // a query such as --list-test-cases
   const purlin::test::RunTotals totals = purlin::test::run_totals();
   std::printf("TOTAL level=%s seed=%" PRIu64 " cases=%" PRIu64 " skips=%" PRIu64 "\n",
-              purlin::test::is_full() ? "full" : "quick", purlin::test::seed(), totals.cases,
-              totals.skips);
+              purlin::test::is_full()     ? "full"
+              : purlin::test::is_sample() ? "sample"
+                                          : "quick",
+              purlin::test::seed(), totals.cases, totals.skips);
   return result;
 }

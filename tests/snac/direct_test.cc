@@ -56,6 +56,7 @@ TEST_CASE("gathering by reading equals the serial result, call after call") {
     // More than a piece of a read among them.
     for (u64 count : {u64{0}, u64{1}, u64{15}, u64{9001}, u64{(1 << 20) + 3}}) {
       for (Collective collective : {Collective::kAllGather, Collective::kGather}) {
+        if (!is_tried(random, 2)) continue;
         WorldCall call = gather_call(collective, count, &kPlain);
         call.root = static_cast<u32>(random() % n);
         auto send = random_buffers(n, count, &random);

@@ -48,6 +48,7 @@ TEST_CASE("every pair of collective, ranks, dtype, op, path, count, offset and f
         for (int op = 0; op < ops; ++op) {
           for (int path : {PURLIN_PATH_AUTO, PURLIN_PATH_THROUGHPUT, PURLIN_PATH_LATENCY}) {
             const uint64_t es = reference::element_bytes(static_cast<purlin_dtype>(dtype));
+            if (!is_tried(random, 4)) continue;
             const auto run = [&](uint64_t count, uint64_t offset, bool in_place) {
               // Packets must hold a forced latency call; 16 ranks' share of 64 KiB is the least.
               if (path == PURLIN_PATH_LATENCY) count = std::min(count, most_forced_packets(es));
@@ -89,6 +90,7 @@ TEST_CASE("sizes one element around every threshold of the policy and the wire a
             const uint64_t count =
                 collective == PURLIN_ALL_REDUCE ? total : total / un + (step == 2);
             if (!is_full() && random() % 3 != 0) continue;
+            if (!is_tried(random, 4)) continue;
             run_case(
                 ranks,
                 Case{collective, n, dtype, PURLIN_SUM, PURLIN_PATH_AUTO, count, 0, false, 0, 0},
