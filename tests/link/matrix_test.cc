@@ -1,8 +1,12 @@
 // Every Atom linked for every device that it can serve, within the budgets of budgets.txt.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <random>
 #include <sstream>
+#include <vector>
 
 #include "level.h"
 #include "link/programs.h"
@@ -56,10 +60,10 @@ void check_constants(const std::string& name, ProtocolKernel kernel,
   CHECK(resources->registers <= register_limit(constants.threads));
   if (constants.nranks <= 8) {
     const Budget budget = budget_of(name, kernel,
-                                    constants.form.windows        ? windows_line(constants)
-                                    : constants.form.listed       ? "listed"
-                                    : !constants.form.reduces     ? "copy"
-                                    : constants.universal         ? "universal"
+                                    constants.form.windows    ? windows_line(constants)
+                                    : constants.form.listed   ? "listed"
+                                    : !constants.form.reduces ? "copy"
+                                    : constants.universal     ? "universal"
                                     : is_fp8(constants.dtype) ? "fp8"
                                                                   : "reduce");
     const bool scales = constants.op == PURLIN_PREMUL_SUM || constants.op == PURLIN_AVG;
@@ -104,23 +108,46 @@ void check_windows(const std::string& name, snac::Form form, uint32_t cc, uint32
 
 constexpr purlin_dtype kOneOfEachWidth[] = {PURLIN_F8E4M3, PURLIN_BF16, PURLIN_F32, PURLIN_F64};
 
-// Quick: a copy by each protocol and a sum of one width, which is another for each device; once for
-// each device also by packets, and a sum without a second step.
+// Quick: a copy by each protocol, a sum of one width, which is another for each device, and
+// universal programs; with the generic Atom also by packets, from counts, and a sum without a
+// second step. All of them for the device that the Atom is made for, and for every other device
+// some that the seed draws.
 void check_quick(const std::string& name, uint32_t cc) {
   const purlin_dtype dtype = kOneOfEachWidth[cc / 10 % 4];
   const auto latency = ProtocolKernel::kLatency, throughput = ProtocolKernel::kThroughput;
-  check_program(name, throughput, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
-  check_program(name, throughput, all_reduce_form(8), dtype, PURLIN_SUM, cc);
-  check_program(name, latency, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
-  check_universal(name, throughput, all_reduce_form(8), cc);
-  check_windows(name, all_gather_form(8), cc);
-  check_windows(name, all_reduce_form(8), cc);
-  if (name != "generic") return;
-  check_program(name, latency, all_reduce_form(8), dtype, PURLIN_SUM, cc);
-  check_universal(name, latency, all_reduce_form(8), cc);
-  check_listed(name, latency, all_gather_form(8), cc);
-  check_listed(name, throughput, all_to_all_form(8), cc);
-  check_program(name, throughput, reduce_scatter_form(8), PURLIN_BF16, PURLIN_SUM, cc);
+  const auto copy = [&](auto kernel) {
+    check_program(name, kernel, all_gather_form(8), PURLIN_U8, PURLIN_SUM, cc);
+  };
+  const auto sum = [&](auto kernel) {
+    check_program(name, kernel, all_reduce_form(8), dtype, PURLIN_SUM, cc);
+  };
+  std::vector<std::function<void()>> programs = {
+      [&] { copy(throughput); },
+      [&] { sum(throughput); },
+      [&] { copy(latency); },
+      [&] { check_universal(name, throughput, all_reduce_form(8), cc); },
+      [&] { check_windows(name, all_gather_form(8), cc); },
+      [&] { check_windows(name, all_reduce_form(8), cc); },
+  };
+  if (name == "generic") {
+    programs.insert(programs.end(),
+                    {
+                        [&] { sum(latency); },
+                        [&] { check_universal(name, latency, all_reduce_form(8), cc); },
+                        [&] { check_listed(name, latency, all_gather_form(8), cc); },
+                        [&] { check_listed(name, throughput, all_to_all_form(8), cc); },
+                        [&] {
+                          check_program(name, throughput, reduce_scatter_form(8), PURLIN_BF16,
+                                        PURLIN_SUM, cc);
+                        },
+                    });
+  }
+  if (!test::is_full() && built_atom(name).descriptor->architecture != cc) {
+    std::mt19937_64 random(test::seed() * 31 + cc);
+    std::shuffle(programs.begin(), programs.end(), random);
+    programs.resize(programs.size() / 3);
+  }
+  for (const auto& check : programs) check();
 }
 
 // Full: every dtype with every operation, and every direction and number of sources.
@@ -144,7 +171,8 @@ void check_full(const std::string& name, uint32_t cc) {
                                    all_reduce_form(n), all_reduce_form(n, true)})
       check_windows(name, form, cc, n);
     for (auto kernel : {ProtocolKernel::kLatency, ProtocolKernel::kThroughput}) {
-      for (const snac::Form& form : {all_gather_form(n), reduce_scatter_form(n), all_to_all_form(n)})
+      for (const snac::Form& form :
+           {all_gather_form(n), reduce_scatter_form(n), all_to_all_form(n)})
         check_listed(name, kernel, form, cc, n);
       check_universal(name, kernel, all_reduce_form(n), cc, n);
       check_universal(name, kernel, reduce_scatter_form(n), cc, n);

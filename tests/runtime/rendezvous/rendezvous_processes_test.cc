@@ -223,6 +223,9 @@ TEST_CASE("a descriptor limit is named on every rank") {
   // as the limit is odd or even and as ranks come at once or one by one.
   for (const std::string limit : {"11", "12", "13", "14"}) {
     for (const bool at_once : {true, false}) {
+      // Quick: odd and even ones, each once in either way.
+      const bool turn = (limit < "13") == (purlin::test::seed() % 2 == 0);
+      if (!purlin::test::is_full() && at_once != turn) continue;
       CAPTURE(limit);
       CAPTURE(at_once);
       Team team(8, 20'000);

@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(
     Leftovers,
     "a rank killed at any moment of creation ends it, or the first call, on all others") {
   std::mt19937_64 random(seed() * 31 + 11);
-  const int trials = is_full() ? 100 : 9;
+  const int trials = is_full() ? 100 : 6;
   for (int trial = 0; trial < trials; ++trial) {
     const int victim = trial % 3;
     Team team(3, 1500);

@@ -24,7 +24,7 @@ TEST_CASE("random collectives between processes are exact") {
 
 // An iteration's number is in every value: one stale word anywhere is a wrong result.
 TEST_CASE("calls of all protocols in a row, ranks early and late, communicators new and old") {
-  const int calls = is_full() ? 1'000'000 : 100'000;
+  const int calls = is_full() ? 1'000'000 : 25'000;
   Team team(2, 30'000);
   for (int i = 0; i < calls; i += 5000) check_all(team.ask_all(with_seed("soak", 5000, i)), "ok");
   purlin::test::count_cases(static_cast<uint64_t>(calls));
@@ -48,5 +48,5 @@ TEST_CASE("communicators come and go without leaving a descriptor or a mapping")
 TEST_CASE("sixty communicators at once between processes of 64 descriptors") {
   Team team(3, 30'000);
   check_all(team.ask_all("surroundings descriptors 64"), "ok");
-  for (int i = 0; i < (is_full() ? 50 : 2); ++i) check_all(team.ask_all("burst 60"), "ok");
+  for (int i = 0; i < (is_full() ? 50 : 1); ++i) check_all(team.ask_all("burst 60"), "ok");
 }
