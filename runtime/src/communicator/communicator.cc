@@ -61,6 +61,7 @@ Status Communicator::set_up(const CommunicatorSetup& setup) {
   join.timeout = parts.is_ok() ? policy_.policy.create_timeout.value : kLocalCreateLimit;
   join.name = name_;
   join.cancelled = setup.cancelled;
+  join.stop = setup.stop;
   auto joined = Rendezvous::join(join);
   if (!joined) return parts.is_ok() ? joined.status() : parts;
   rendezvous_ = std::move(*joined);
@@ -72,6 +73,8 @@ Status Communicator::set_up(const CommunicatorSetup& setup) {
   setup_.options.unique_id = nullptr;
   setup_.options.policy_path = setup_.options.policy_text = setup_.options.name = nullptr;
   setup_.cancelled = nullptr;
+  setup_.stop = nullptr;
+  rendezvous_->heed(&backend_->control(rank())->stop);
   return rendezvous_->park();
 }
 
@@ -266,6 +269,13 @@ Status Communicator::tell_if_stopped() {
     return status;
   }
   return Status(PURLIN_BROKEN, "this communicator broke earlier: " + status.message());
+}
+
+// An exchange that a stop ended: the stop is the reason, whatever the exchange says of it.
+Status Communicator::cause_of(const Status& exchange) {
+  if (exchange.is_ok() || !stopped()) return exchange;
+  told_ = true;
+  return report();
 }
 
 // What a rank did alone leaves it out of step with its peers.

@@ -33,6 +33,7 @@ struct CommunicatorSetup {
   std::string name;
   purlin_comm_options options{};  // pointers are valid during `create` only
   const std::atomic<bool>* cancelled = nullptr;
+  const uint32_t* stop = nullptr;  // nonzero: calls creation off as `cancelled` does
 };
 
 class Communicator {
@@ -97,6 +98,9 @@ class Communicator {
   Status settle_switch();
   Status make_backend();
   Status tell_if_stopped();
+  Status cause_of(const Status& exchange);
+  Result<uint32_t> open_window(void* buffer, uint64_t bytes);
+  Result<std::unique_ptr<Communicator>> split_off(int color, int key);
   Status send_and_receive(std::span<const Message> messages);
   Status write_peers_part(std::span<const purlin_call> everyone);
   Status keep_company();

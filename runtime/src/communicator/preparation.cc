@@ -43,6 +43,12 @@ Status check_range(const void* buffer, uint64_t bytes) {
 Result<uint32_t> Communicator::register_buffer(void* buffer, uint64_t bytes) {
   const std::lock_guard lock(call_mutex_);
   PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  auto number = open_window(buffer, bytes);
+  if (!number) return cause_of(number.status());
+  return number;
+}
+
+Result<uint32_t> Communicator::open_window(void* buffer, uint64_t bytes) {
   PURLIN_RETURN_IF_ERROR(rendezvous_->agree(check_range(buffer, bytes)));
   const auto number = windows_.open(buffer, bytes, name_, *backend_, *rendezvous_);
   if (!number) return number.status();

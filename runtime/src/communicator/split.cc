@@ -20,7 +20,13 @@ struct Wish {
 
 Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
   const std::lock_guard lock(call_mutex_);
-  if (stopped()) return Status(PURLIN_BROKEN, "this communicator broke earlier: " + report().message());
+  PURLIN_RETURN_IF_ERROR(tell_if_stopped());
+  auto part = split_off(color, key);
+  if (!part) return cause_of(part.status());
+  return part;
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::split_off(int color, int key) {
   auto id = make_unique_id();
   PURLIN_RETURN_IF_ERROR(rendezvous_->agree(id.status()));
   Wish mine{};
@@ -55,6 +61,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key) {
   setup.options.device_ordinal = device_ordinal();
   setup.options.policy_path = policy_path_.empty() ? nullptr : policy_path_.c_str();
   setup.options.policy_text = policy_text_.empty() ? nullptr : policy_text_.c_str();
+  setup.stop = &backend_->control(rank())->stop;  // until the new one has a word of its own
   return create(setup);
 }
 

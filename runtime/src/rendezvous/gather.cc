@@ -256,6 +256,15 @@ Failure Hub::seat(std::unique_ptr<Channel> channel, Hello hello) {
 Failure Hub::overdue() const {
   std::vector<bool> missing;
   for (const Seated& s : seats_) missing.push_back(!s.arrived);
+  const auto first = std::find(missing.begin(), missing.end(), true) - missing.begin();
+  if (request_.members)
+    return {Status(PURLIN_TIMEOUT,
+                   fmt::format("{} of {} did not come to exchange {} of the communicator within {} ms; "
+                               "a registration or a split is made by all ranks, in one order: look at "
+                               "what the missing ones are doing",
+                               list_ranks(missing), request_.nranks, request_.sequence,
+                               (monotonic_now() - start_) / 1'000'000)),
+            static_cast<int>(first)};
   std::string text =
       fmt::format("{} of {} did not come to the abstract socket '{}' ({}) within {} ms",
                   list_ranks(missing), request_.nranks, request_.address.name,
@@ -263,8 +272,7 @@ Failure Hub::overdue() const {
   if (refused_ > 0)
     text += fmt::format("; {} who came were turned away (last: {})", refused_, last_refusal_);
   text += "; were all ranks started, in one network namespace, and do all use this address?";
-  const auto first = std::find(missing.begin(), missing.end(), true);
-  return {Status(PURLIN_TIMEOUT, text), static_cast<int>(first - missing.begin())};
+  return {Status(PURLIN_TIMEOUT, text), static_cast<int>(first)};
 }
 
 Result<Circle> Hub::welcome() {

@@ -20,15 +20,23 @@ class Limit {
   // Longest single sleep: waits look at `cancelled` and at lost peers between sleeps.
   static constexpr int kSliceMs = 20;
 
-  Limit(std::chrono::milliseconds timeout, const std::atomic<bool>* cancelled)
+  // `stop` is a word of memory that other processes may write; nonzero, it calls off too.
+  Limit(std::chrono::milliseconds timeout, const std::atomic<bool>* cancelled,
+        const uint32_t* stop = nullptr)
       : timeout_(timeout),
         deadline_(monotonic_now() + static_cast<uint64_t>(timeout.count()) * 1'000'000u),
-        cancelled_(cancelled) {}
+        cancelled_(cancelled),
+        stop_(stop) {}
 
   std::chrono::milliseconds timeout() const { return timeout_; }
   uint64_t deadline() const { return deadline_; }
   bool passed() const { return monotonic_now() >= deadline_; }
-  bool cancelled() const { return cancelled_ && cancelled_->load(std::memory_order_relaxed); }
+  bool cancelled() const {
+    return stopped() || (cancelled_ && cancelled_->load(std::memory_order_relaxed));
+  }
+  // Whether there is a stop word, and what it says.
+  bool can_be_stopped() const { return stop_ != nullptr; }
+  bool stopped() const { return stop_ && __atomic_load_n(stop_, __ATOMIC_ACQUIRE) != 0; }
 
   // Milliseconds for poll(): up to the deadline, rounded up, at most a slice.
   int slice_ms() const {
@@ -56,6 +64,7 @@ class Limit {
   std::chrono::milliseconds timeout_;
   uint64_t deadline_;
   const std::atomic<bool>* cancelled_;
+  const uint32_t* stop_;
 };
 
 }  // namespace purlin

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "rendezvous/exchange.h"
 #include "rendezvous/failure.h"
@@ -34,6 +35,7 @@ struct Rendezvous::State {
   Result<std::vector<Contribution>> exchange(ExchangeKind kind, std::span<const std::byte> bytes,
                                              std::span<const int> descriptors);
   Status meet_again(const Limit& limit);
+  Limit limit() const { return Limit(options.timeout, options.cancelled, options.stop); }
   Status with_context(const Status& status) const {
     return status.with_context(
         fmt::format("{} (rank {} of {})", options.name, options.rank, options.nranks));
@@ -53,6 +55,13 @@ Status check(const JoinOptions& options) {
     return {PURLIN_INVALID_ARGUMENT,
             fmt::format("a timeout of {} ms; it must be positive", options.timeout.count())};
   return {};
+}
+
+// A peer may be stopped, and say so, before this rank's own word has been written.
+void await_own_stop(const Status& failed, const Limit& limit) {
+  if (failed.code() != PURLIN_ABORTED || !limit.can_be_stopped()) return;
+  while (!limit.cancelled() && !limit.passed())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // What `meet` would bring if there were anybody to meet.
@@ -115,7 +124,7 @@ Result<std::vector<Contribution>> Rendezvous::State::exchange(ExchangeKind kind,
   if (options.nranks == 1) {
     all[0].bytes.assign(bytes.begin(), bytes.end());
   } else {
-    const Limit limit(options.timeout, options.cancelled);
+    const Limit limit = this->limit();
     if (!circle) failed = meet_again(limit);
     if (failed) {
       auto result = purlin::exchange(*circle, {kind, sequence, bytes, descriptors, limit}, *record);
@@ -124,6 +133,7 @@ Result<std::vector<Contribution>> Rendezvous::State::exchange(ExchangeKind kind,
       else
         failed = result.status();
     }
+    await_own_stop(failed, limit);
   }
   // A rank gets its own descriptors as duplicates, so that all ranks own what they are given.
   for (size_t i = 0; failed && i < descriptors.size(); ++i) {
@@ -144,11 +154,14 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::join(const JoinOptions& options)
   auto state = std::make_unique<State>();
   state->options = options;
   if (Status bad = check(options); !bad) return state->with_context(bad);
-  const Limit limit(options.timeout, options.cancelled);
+  const Limit limit = state->limit();
   auto circle = options.nranks == 1
                     ? circle_of_one()
                     : meet({options.address, options.rank, options.nranks, limit, nullptr, 0});
-  if (!circle) return state->with_context(circle.status());
+  if (!circle) {
+    await_own_stop(circle.status(), limit);
+    return state->with_context(circle.status());
+  }
   State& seat = *state;
   std::unique_ptr<Rendezvous> joined(new Rendezvous(std::move(state)));
   // All hear of it when one cannot go on, so that a join succeeds everywhere or nowhere.
@@ -223,6 +236,11 @@ Status Rendezvous::park() {
   const std::lock_guard lock(state_->mutex);
   state_->circle.reset();
   return state_->broken;
+}
+
+void Rendezvous::heed(const uint32_t* stop) {
+  const std::lock_guard lock(state_->mutex);
+  state_->options.stop = stop;
 }
 
 void Rendezvous::leave() {

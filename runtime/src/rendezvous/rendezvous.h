@@ -27,6 +27,8 @@ struct JoinOptions {
   std::string name = "communicator";  // for messages
   // Set from any thread: the running join or exchange ends with PURLIN_ABORTED within 20 ms.
   const std::atomic<bool>* cancelled = nullptr;
+  // As `Rendezvous::heed`, from the start.
+  const uint32_t* stop = nullptr;
 };
 
 // One rank's seat among its peers. The same for ranks that are threads and ranks that are
@@ -74,6 +76,12 @@ class Rendezvous {
   // Collective: closes the connections, so that an idle communicator holds no descriptor. The next
   // exchange connects again by itself.
   Status park();
+
+  // From now on an exchange also ends, with PURLIN_ABORTED within 20 ms, when *stop is nonzero, in
+  // place of any word named before. Whoever sets it on one rank sets it on all: a rank whose exchange
+  // ended because a peer was stopped returns once its own word is set too. Any thread or process may
+  // write the word while exchanges run; it outlives the last of them. Not during an exchange.
+  void heed(const uint32_t* stop);
 
   // Says goodbye: from now on this process's end is no loss. Idempotent; not collective.
   void leave();

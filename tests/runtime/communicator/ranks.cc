@@ -4,8 +4,9 @@
 
 namespace purlin::test {
 
-Ranks::Ranks(int n, const std::string& policy) : comms_(static_cast<size_t>(n)) {
-  create(nullptr, policy, 30'000);
+Ranks::Ranks(int n, const std::string& policy, unsigned timeout_ms)
+    : comms_(static_cast<size_t>(n)) {
+  create(nullptr, policy, timeout_ms);
 }
 
 Ranks::Ranks(const std::vector<int>& devices, const std::string& policy, unsigned timeout_ms)

@@ -13,7 +13,7 @@ namespace purlin::test {
 // n communicators of one group, host ranks unless said otherwise; destroyed with it. `policy` is a policy's text or empty.
 class Ranks {
  public:
-  explicit Ranks(int n, const std::string& policy = {});
+  explicit Ranks(int n, const std::string& policy = {}, unsigned timeout_ms = 30'000);
   // On GPUs of these ordinals, a rank each.
   Ranks(const std::vector<int>& devices, const std::string& policy, unsigned timeout_ms);
   ~Ranks();

@@ -187,6 +187,70 @@ TEST_CASE("an abort ends a join and an exchange soon, on all ranks") {
   CHECK(seconds_since(start) < 30);
 }
 
+TEST_CASE("a stop word ends an exchange soon, on each rank once its own word is set") {
+  for (const bool parked : {false, true}) {
+    CAPTURE(parked);
+    uint32_t words[3] = {};
+    std::atomic<int> seated{0};
+    std::atomic<bool> first_ended{false};
+    const auto address = fresh_address();
+    const auto start = std::chrono::steady_clock::now();
+    const auto said = run_ranks(3, [&](int rank) -> std::string {
+      uint32_t* const own = &words[rank];
+      auto joined = Rendezvous::join(options_for(address, rank, 3, 60'000));
+      PURLIN_RANK_OK(joined.status());
+      (*joined)->heed(own);
+      if (parked) PURLIN_RANK_OK((*joined)->park());
+      ++seated;
+      if (rank == 0) {  // does not come
+        while (seated < 3) std::this_thread::yield();
+        __atomic_store_n(&words[1], 1u, __ATOMIC_RELEASE);
+        while (!first_ended) std::this_thread::yield();
+        __atomic_store_n(&words[2], 1u, __ATOMIC_RELEASE);
+        while (seated < 5) std::this_thread::yield();
+        return "";
+      }
+      const Status status = (*joined)->barrier();
+      const bool stopped = __atomic_load_n(own, __ATOMIC_ACQUIRE) != 0;
+      if (rank == 1) first_ended = true;
+      ++seated;
+      PURLIN_RANK_CHECK(status.code() == PURLIN_ABORTED);
+      PURLIN_RANK_CHECK(stopped);
+      return "";
+    });
+    for (const auto& text : said) CHECK(text == "");
+    CHECK(seconds_since(start) < 30);
+  }
+}
+
+TEST_CASE("a stop word that is set ends a join") {
+  const uint32_t word = 1;
+  auto options = options_for(fresh_address(), 0, 2, 60'000);
+  options.stop = &word;
+  CHECK(join_status(options).code() == PURLIN_ABORTED);
+}
+
+TEST_CASE("members that do not come to an exchange are named, and nobody asks where they started") {
+  const auto address = fresh_address();
+  std::atomic<bool> ended{false};
+  const auto said = run_ranks(2, [&](int rank) -> std::string {
+    auto joined = Rendezvous::join(options_for(address, rank, 2, 800));
+    PURLIN_RANK_OK(joined.status());
+    PURLIN_RANK_OK((*joined)->park());
+    if (rank == 0) {
+      while (!ended) std::this_thread::yield();
+      return "";
+    }
+    const Status status = (*joined)->barrier();
+    ended = true;
+    PURLIN_RANK_CHECK(status.code() == PURLIN_TIMEOUT);
+    PURLIN_RANK_CHECK(contains(status.message(), "rank 0 of 2 did not come to exchange 2 "));
+    PURLIN_RANK_CHECK(!contains(status.message(), "network namespace"));
+    return "";
+  });
+  for (const auto& text : said) CHECK(text == "");
+}
+
 TEST_CASE("a forked child may not use its parent's seat, does not harm it, and can have its own") {
   const auto address = fresh_address();
   const auto said = run_ranks(2, [&](int rank) -> std::string {

@@ -45,6 +45,8 @@ class Rank {
     if (command == "reduce") return reduce(name, arguments);
     if (command == "repeat") return repeat(name, arguments);
     if (command == "repeat-gather") return repeat_gather(name, arguments);
+    if (command == "register") return enroll(comm, arguments);
+    if (command == "split") return split(comm);
     if (command == "atom") return atom(comm);
     if (command == "notes") return notes(comm);
     if (command == "abort") return text_of(purlin_comm_abort(comm));
@@ -100,6 +102,21 @@ class Rank {
     return said;
   }
 
+  // register NAME BYTES: memory of this rank, which stays registered.
+  std::string enroll(purlin_comm_t comm, std::istringstream& arguments) {
+    size_t bytes = 0;
+    arguments >> bytes;
+    buffers_.emplace_back(bytes);
+    purlin_registration_t made = nullptr;
+    return text_of(purlin_comm_register(comm, buffers_.back().data(), bytes, &made));
+  }
+  // Into one communicator of all, which is destroyed at once.
+  static std::string split(purlin_comm_t comm) {
+    purlin_comm_t part = nullptr;
+    const std::string said = text_of(purlin_comm_split(comm, 0, 0, &part));
+    return said == "ok" ? text_of(purlin_comm_destroy(part)) : said;
+  }
+
   static nlohmann::json explained(purlin_comm_t comm, int collective) {
     purlin_query query{};
     query.struct_size = sizeof query;
@@ -129,6 +146,7 @@ class Rank {
   Place place_;
   std::map<std::string, purlin_comm_t> comms_;
   std::map<std::string, uint64_t> calls_;
+  std::vector<std::vector<unsigned char>> buffers_;
 };
 
 }  // namespace
