@@ -76,6 +76,8 @@ class FakeControl {
   virtual std::vector<FakeGraphNode> graph(cu::Graph graph) = 0;
   // What kernels do: runs at each launch and replay, with the kernel's parameters as captured.
   virtual void on_launch(std::function<void(const FakeLaunch&, void** parameters)> kernel) = 0;
+  // Runs before each call, on its thread and outside the driver's lock. Set while no other thread calls.
+  virtual void before_calls(std::function<void(const std::string& call)> look) = 0;
   // Memory of kinds that Purlin never allocates itself, on device 0.
   virtual void* make_pool_memory(uint64_t bytes) = 0;
   virtual void* make_managed_memory(uint64_t bytes) = 0;

@@ -18,17 +18,19 @@ Status CallOrder::launch(const LaunchPlan& plan, cu::Stream stream) {
   const std::lock_guard own_lock(mutex_);
   const ContextScope scope(*device_);
   PURLIN_RETURN_IF_ERROR(scope.status());
+  // Before the first point is entered: the lock of captures comes last.
+  const bool chained = claim_.must_chain();
   std::unique_lock device_lock(others_->mutex, std::defer_lock);
+  if (chained) device_lock.lock();
   LaunchPlan adjusted = plan;
   const Result<OrderPoint::Passage> own = own_.enter(stream);
   if (!own) return own.status();
   if (own.value().joined) adjusted.programmatic = false;
 
-  if (!claim_.must_chain()) {
+  if (!chained) {
     PURLIN_RETURN_IF_ERROR(purlin::launch(adjusted, stream));
     return own_.leave(own.value());
   }
-  device_lock.lock();
   const Result<OrderPoint::Passage> chain = others_->point.enter(stream);
   if (!chain) return chain.status();
   if (chain.value().joined) adjusted.programmatic = false;

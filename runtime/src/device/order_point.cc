@@ -7,6 +7,22 @@
 #include "device/private_stream.h"
 
 namespace purlin {
+namespace {
+
+// A launch may pass two points.
+std::recursive_mutex& graphs_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+Status about_event_node(const Status& added) {
+  if (added.is_ok() || added.code() == PURLIN_OUT_OF_MEMORY) return added;
+  return added.with_context(
+      "a call was captured into a graph that takes no event nodes, most likely the body of a "
+      "conditional node; capture calls outside such bodies");
+}
+
+}  // namespace
 
 Result<OrderPoint> OrderPoint::create(std::shared_ptr<const CudaDevice> device) {
   const DriverApi& api = device->api();
@@ -80,6 +96,7 @@ Result<OrderPoint::Passage> OrderPoint::enter(cu::Stream stream) {
   if (info->id != 0) {
     passage.capture = info->id;
     passage.graph = info->graph;
+    passage.graphs = std::unique_lock(graphs_mutex());
     PURLIN_RETURN_IF_ERROR(enter_capture(passage, info->nodes, info->count));
     return passage;
   }
@@ -103,8 +120,8 @@ Status OrderPoint::enter_capture(Passage& passage, const cu::GraphNode* nodes, s
     before = capture->last;
     if (count == 1 && nodes[0] == before) return {};
   } else {
-    PURLIN_RETURN_IF_ERROR(
-        api.graph_add_event_wait_node(&before, passage.graph, nullptr, 0, event_));
+    PURLIN_RETURN_IF_ERROR(about_event_node(
+        api.graph_add_event_wait_node(&before, passage.graph, nullptr, 0, event_)));
   }
   passage.joined = true;
   if (std::find(nodes, nodes + count, before) != nodes + count) return {};
@@ -136,8 +153,8 @@ Status OrderPoint::leave_capture(const Passage& passage) {
   capture->used = ++uses_;
   const cu::GraphNode before = std::exchange(capture->last, info->nodes[0]);
   if (capture->record == nullptr)
-    return api.graph_add_event_record_node(&capture->record, passage.graph, &capture->last, 1,
-                                           event_);
+    return about_event_node(api.graph_add_event_record_node(&capture->record, passage.graph,
+                                                            &capture->last, 1, event_));
   // A node of a graph that is being captured cannot be taken out, but its edges can be moved.
   PURLIN_RETURN_IF_ERROR(
       api.graph_add_dependencies(passage.graph, &capture->last, &capture->record, 1));

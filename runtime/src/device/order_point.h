@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 
 #include "device/context_scope.h"
 
@@ -20,7 +21,9 @@ namespace purlin {
 // After an eager launch the event is recorded; in a capture one record node follows the last call
 // and moves along with it, so that a graph of many calls holds one wait and one record.
 // Both events and table are made in advance: nothing is allocated in a captured region.
-// The caller holds one lock around enter, launch and leave. Movable, destroyed after all launches
+// The caller holds one lock around enter, launch and leave. Two communicators may capture into one
+// graph, which CUDA does not guard: a passage in a capture holds a lock of the whole process, taken
+// after any of the caller's. A thread may hold several passages. Movable, destroyed after all launches
 // and graphs have ended.
 class OrderPoint {
  public:
@@ -37,9 +40,12 @@ class OrderPoint {
     // True if something other than the stream's own order precedes the launch; it must then not be
     // launched with programmatic serialization.
     bool joined = false;
+    // Of a captured launch: while it is held no other call of this process changes a graph.
+    std::unique_lock<std::recursive_mutex> graphs;
   };
   // Makes the next launch on `stream` wait for the one that passed before.
-  // PURLIN_INVALID_USAGE: the stream's capture has been invalidated.
+  // PURLIN_INVALID_USAGE: the stream's capture has been invalidated. A graph that takes no event nodes
+  // is an error of the driver with a text that says so.
   Result<Passage> enter(cu::Stream stream);
   // After the launch has been enqueued. With `recorded`, an eager launch has recorded the point's
   // event itself (a start event); it is not recorded again.

@@ -48,6 +48,7 @@ class Control final : public FakeControl {
     s.graphs.clear();
     s.launches.clear();
     s.kernel = nullptr;
+    s.before = nullptr;
   }
 
   void fail(const std::string& call, cu::Code code, int skip) override {
@@ -100,6 +101,10 @@ class Control final : public FakeControl {
       nodes.push_back(std::move(seen));
     }
     return nodes;
+  }
+
+  void before_calls(std::function<void(const std::string&)> look) override {
+    state().before = std::move(look);
   }
 
   void on_launch(std::function<void(const FakeLaunch&, void**)> kernel) override {

@@ -35,6 +35,7 @@ namespace {
 namespace entry {
 #define PURLIN_DRIVER_CALL(name, symbol, version, parameters, names)            \
   cu::Code name parameters {                                                    \
+    if (state().before) state().before(#symbol);                                \
     const std::lock_guard lock(state().mutex);                                  \
     if (const cu::Code code = gate(#symbol); code != cu::kSuccess) return code; \
     return impl::name names;                                                    \

@@ -125,6 +125,7 @@ struct State {
   std::map<cu::GraphExec, cu::Graph> executables;
   std::vector<FakeLaunch> launches;
   std::function<void(const FakeLaunch&, void**)> kernel;
+  std::function<void(const std::string&)> before;  // not under the lock
 };
 
 State& state();

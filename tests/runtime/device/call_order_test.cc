@@ -1,5 +1,6 @@
 #include "device/call_order.h"
 
+#include <chrono>
 #include <map>
 #include <random>
 #include <thread>
@@ -164,6 +165,73 @@ TEST_CASE("streams forked within one capture keep call order") {
   REQUIRE(gpu.api->graph_launch(instantiate(gpu, graph), main).is_ok());
   CHECK(gpu.control.launches().size() == 3);
   check_call_order(gpu.control.launches());
+}
+
+TEST_CASE("communicators whose threads capture into forks of one capture change its graph in turn") {
+  FakeGpu gpu;
+  const auto device = gpu.device();
+  Caller callers[] = {{gpu, device, 1}, {gpu, device, 2}};
+  const ContextScope scope(*device);
+  const cu::Stream main = gpu.stream(*device);
+  const cu::Stream forks[] = {gpu.stream(*device), gpu.stream(*device)};
+  cu::Event fork = nullptr, join = nullptr;
+  REQUIRE(gpu.api->event_create(&fork, cu::kEventDisableTiming).is_ok());
+  REQUIRE(gpu.api->event_create(&join, cu::kEventDisableTiming).is_ok());
+  std::atomic<int> inside = 0, failures = 0;
+  std::atomic<bool> overlap = false, first = true;
+  const cu::Graph graph = capture(gpu, main, [&] {
+    REQUIRE(gpu.api->event_record(fork, main).is_ok());
+    for (const cu::Stream each : forks) REQUIRE(gpu.api->stream_wait_event(each, fork, 0).is_ok());
+    // Who is first to change the graph lets the other come, if it can.
+    gpu.control.before_calls([&](const std::string& call) {
+      if (!call.starts_with("cuGraph") && call != "cuLaunchKernelEx") return;
+      if (inside.fetch_add(1) != 0) overlap = true;
+      if (first.exchange(false)) {
+        const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+        while (!overlap && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      }
+      --inside;
+    });
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < 2; ++i)
+      threads.emplace_back([&, i] {
+        for (int call = 0; call < 3; ++call)
+          if (!callers[i].order->launch(callers[i].plan, forks[i]).is_ok()) ++failures;
+      });
+    for (std::thread& thread : threads) thread.join();
+    gpu.control.before_calls({});
+    for (const cu::Stream each : forks) {
+      REQUIRE(gpu.api->event_record(join, each).is_ok());
+      REQUIRE(gpu.api->stream_wait_event(main, join, 0).is_ok());
+    }
+  });
+  CHECK(!first);
+  CHECK(!overlap);
+  CHECK(failures == 0);
+  REQUIRE(gpu.api->graph_launch(instantiate(gpu, graph), main).is_ok());
+  CHECK(gpu.control.launches().size() == 6);
+  check_call_order(gpu.control.launches());
+}
+
+TEST_CASE("a graph that takes no event nodes is refused with the likely reason") {
+  for (const std::string call : {"cuGraphAddEventWaitNode", "cuGraphAddEventRecordNode"}) {
+    CAPTURE(call);
+    FakeGpu gpu;
+    Caller caller(gpu, gpu.device(), 1);
+    const cu::Stream stream = gpu.stream(*caller.device);
+    capture(gpu, stream, [&] {
+      gpu.control.fail(call, cu::kNotSupported);
+      check_refusal(caller.order->launch(caller.plan, stream), PURLIN_CUDA_ERROR,
+                    {"the body of a conditional node", call.c_str()});
+    });
+    const cu::Stream other = gpu.stream(*caller.device);
+    capture(gpu, other, [&] {
+      gpu.control.fail("cuGraphAddEventWaitNode", cu::kOutOfMemory);
+      const Status full = caller.order->launch(caller.plan, other);
+      check_refusal(full, PURLIN_OUT_OF_MEMORY, {"cuGraphAddEventWaitNode"});
+      CHECK(full.message().find("conditional") == std::string::npos);
+    });
+  }
 }
 
 TEST_CASE("graphs and eager calls, replayed and mixed over streams, keep call order") {
