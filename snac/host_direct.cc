@@ -119,7 +119,7 @@ class Direct {
   bool released_by(u32 consumer) {
     if (p_.own.bytes == 0 || p_.send[0][consumer].bytes == 0) return true;
     const u64* const ack = ack_at(p_, p_.rank, call_.epoch, 0, consumer, 0);
-    return env_.wait([&] { return env_.observe(ack) >= value(); }, Site{consumer, 0, 0});
+    return env_.wait([&] { return env_.observe(ack) >= value(); }, Site{consumer, kExitStep, 0});
   }
 
   u64 value() const { return flag_value(call_.epoch, 0); }

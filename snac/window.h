@@ -144,7 +144,7 @@ PURLIN_HD bool await_exits(Env& env, const Params& p, u64 epoch, u32 step, u32 l
       const u64* word = exit_at(p, p.rank, step, consumer, cta);
       u64 value = 0;
       if (!env.wait([&] { return (value = env.observe(word)) >= exit_value(epoch, 0); },
-                    Site{consumer, step, cta}))
+                    Site{consumer, step | kExitStep, cta}))
         return false;
       ctas = static_cast<u32>(value & ((u64{1} << kRoundBits) - 1));
     }

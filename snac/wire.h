@@ -47,15 +47,18 @@ struct StopRecord {
   StopKind kind = StopKind::kNone;
   u32 rank = 0;
   u32 peer = 0;
-  u32 step = 0;
+  u32 step = 0;         // with kExitStep or without
   u64 epoch = 0;
-  u64 chunk = 0;        // chunk or packet index that was waited for
+  u64 chunk = 0;        // chunk or packet index that was waited for; with kExitStep, a CTA of `peer`
   u64 expected_call = 0;  // call descriptors, see call.h; 0 if none
   u64 found_call = 0;
   u64 expected_bytes = 0;  // of the pair
   u64 found_bytes = 0;
 };
 static_assert(sizeof(StopRecord) == 64);
+
+// In a step: `rank` waited until `peer` had read its buffer, not for bytes of `peer`.
+inline constexpr u32 kExitStep = 0x8000'0000;
 
 // Values of Control::stop beyond 1 + the rank that says so.
 inline constexpr u32 kStopPeerLost = 0x4000'0000;  // the host noticed that a process is gone

@@ -106,6 +106,24 @@ TEST_CASE("a stager stays in its call until all have read") {
   CHECK(seen[0] >= 5);
 }
 
+TEST_CASE("a stager whose input is not read to its end stops with a record that says so") {
+  World world({.nranks = 2, .timeout_ns = 100'000'000});
+  std::mt19937_64 random(seed());
+  auto send = random_buffers(2, 100, &random);
+  std::vector<Bytes> recv(2, Bytes(200));
+  std::atomic<bool> ended{false};
+  const ReadPeer read = [&](u32 peer, void* to, u64 address, u64 bytes) {
+    while (peer == 0 && !ended) std::this_thread::yield();
+    return kPlain(peer, to, address, bytes);
+  };
+  WorldCall call = gather_call(Collective::kAllGather, 100, &read);
+  call.after = [&](u32 rank) { ended = ended || rank == 0; };
+  CHECK_FALSE(world.run(call, &send, &recv)[0]);
+  CHECK(world.record(0).kind == StopKind::kTimeout);
+  CHECK(world.record(0).peer == 1);
+  CHECK(world.record(0).step == kExitStep);
+}
+
 TEST_CASE(
     "a peer whose process ends is waited for, and memory that must not be read stops all ranks") {
   constexpr u32 kRanks = 3;

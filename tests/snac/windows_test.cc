@@ -6,6 +6,7 @@
 #include <random>
 
 #include "level.h"
+#include "naive_atom.h"
 #include "serial.h"
 #include "snac/window.h"
 #include "world.h"
@@ -165,4 +166,29 @@ TEST_CASE("a place that is not mapped here stops all ranks, and the record says 
   CHECK(world.record(2).kind == StopKind::kNoWindow);
   CHECK(world.record(2).peer == 1);
   CHECK(world.record(2).found_bytes == 1);
+}
+
+TEST_CASE("an owner whose buffer is not read to its end stops with a record that says so") {
+  World world(WorldOptions{});
+  std::vector<Control> controls(2);
+  CallParams p;
+  p.nranks = 2;
+  p.map = world.map();
+  p.timeout_ns = 1'000'000;
+  p.controls = controls.data();
+  for (u32 r = 0; r < 2; ++r) p.peers[r] = world.block(r);
+  purlin_constants constants{};
+  constants.struct_size = sizeof constants;
+  constants.nranks = 2;
+  constants.dtype = PURLIN_U8;
+  Form form;
+  form.steps = 2;
+  HostEnv env(form, p, naive_atom(), constants, HostPatience{50, 20}, nullptr, 1);
+  CHECK(await_exits(env, p, 1, 1, 0, 1));  // it offered nothing
+  p.place[1] = place_in(1, 0);
+  p.send[1][1].bytes = 100;
+  CHECK_FALSE(await_exits(env, p, 1, 1, 0, 1));
+  CHECK(controls[0].record.kind == StopKind::kTimeout);
+  CHECK(controls[0].record.peer == 1);
+  CHECK(controls[0].record.step == (1 | kExitStep));
 }

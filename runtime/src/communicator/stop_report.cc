@@ -27,8 +27,11 @@ std::string position(const StopRecord& record) {
     return fmt::format("in {} {}, sequence number {} of that pair, chunk {}",
                        record.step == 0 ? "sending" : "receiving",
                        describe_descriptor(record.expected_call), record.epoch, record.chunk);
-  return fmt::format("in {}, epoch {}, step {}, chunk {}", describe_descriptor(record.expected_call),
-                     record.epoch, record.step + 1, record.chunk);
+  const std::string place = fmt::format("in {}, epoch {}, step {}", describe_descriptor(record.expected_call),
+                                        record.epoch, (record.step & ~snac::kExitStep) + 1);
+  if ((record.step & snac::kExitStep) != 0)
+    return fmt::format("{}, to finish reading the buffer of rank {}", place, record.rank);
+  return fmt::format("{}, chunk {}", place, record.chunk);
 }
 
 std::string bytes_text(const StopRecord& record, bool expected) {
