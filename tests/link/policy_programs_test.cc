@@ -9,6 +9,7 @@
 
 #include "level.h"
 #include "link/programs.h"
+#include "policy/capacity.h"
 #include "policy/match.h"
 #include "policy/search.h"
 #include "program/store.h"
@@ -17,18 +18,23 @@ using namespace purlin;
 
 namespace {
 
+policy::Found shipped(const std::string& file, const purlin_device_facts& facts) {
+  policy::Request request;
+  request.path = PURLIN_SOURCE_DIR "/config/" + file;
+  auto found = policy::find_policy(facts, request);
+  REQUIRE_MESSAGE(found.is_ok(), found.status().message());
+  return *std::move(found);
+}
+
 void check_policy(const std::string& file, const std::string& device, const std::string& atom_name,
                   int nranks) {
   const auto facts = policy::device_facts_of(device);
   REQUIRE(facts.is_ok());
-  policy::Request request;
-  request.path = PURLIN_SOURCE_DIR "/config/" + file;
-  const auto found = policy::find_policy(*facts, request);
-  REQUIRE_MESSAGE(found.is_ok(), found.status().message());
-  const policy::ChoiceTable choices(found->policy, nranks,
+  const policy::Found found = shipped(file, *facts);
+  const policy::ChoiceTable choices(found.policy, nranks,
                                     std::vector<std::string>(PURLIN_COLLECTIVE_COUNT, "no switch"));
   const BuiltAtom& atom = built_atom(atom_name);
-  const auto needs = programs_of(found->policy, choices, *atom.descriptor->limits, nranks);
+  const auto needs = programs_of(found.policy, choices, *atom.descriptor->limits, nranks);
   CHECK(needs.size() > 10);
   CHECK(std::set<ProgramNeed>(needs.begin(), needs.end()).size() == needs.size());
   std::vector<ProgramRequest> requests;
@@ -52,6 +58,35 @@ void check_policy(const std::string& file, const std::string& device, const std:
 }
 
 }  // namespace
+
+TEST_CASE("every shipped policy is within the limits of the Atom that it prefers") {
+  if (!have_device_code()) return;
+  const struct {
+    const char* file;
+    const char* device;
+    const char* atom;
+  } bindings[] = {{"h200.yaml", "sm_90", "hopper"},
+                  {"a100.yaml", "sm_80", "ampere"},
+                  {"b200.yaml", "sm_100", "blackwell"},
+                  {"b200.yaml", "sm_103", "blackwell"},
+                  {"default-gpu.yaml", "sm_75", "generic"}};
+  for (const auto& one : bindings) {
+    const auto facts = policy::device_facts_of(one.device);
+    REQUIRE(facts.is_ok());
+    const policy::Found found = shipped(one.file, *facts);
+    policy::Bound bound;
+    bound.limits = built_atom(one.atom).descriptor->limits;
+    bound.atom = one.atom;
+    bound.cuda = true;
+    bound.shared_bytes_per_block = facts->shared_bytes_per_block;
+    bound.memory_bytes = facts->memory_bytes;
+    for (int nranks = 1; nranks <= 16; ++nranks) {
+      const Status fits = policy::check_against(found.policy, bound, nranks);
+      CHECK_MESSAGE(fits.is_ok(), nranks, " ranks, ", one.atom, ": ", fits.message());
+      test::count_cases(1);
+    }
+  }
+}
 
 TEST_CASE("all programs of the shipped policies can be made") {
   if (!have_device_code()) return;

@@ -139,17 +139,32 @@ Round random_round(int collective, int n, uint64_t bound, std::mt19937_64& rando
   return round;
 }
 
-// The error of a call that must end in one: where a peer has stopped this rank before, its preparation
-// or launch says so, else the kernel does.
-purlin_status run_to_error(const GpuRanks& ranks, int r, const purlin_call& call, std::string* text) {
-  purlin_status launched = purlin_prepare(ranks.comm(r), &call, 1);
-  if (launched == PURLIN_OK) launched = purlin_run(&call, ranks.comm(r), ranks.stream(r));
+struct Outcome {
+  purlin_status status = PURLIN_OK;
+  std::string text;
+};
+
+// Makes a call that must end in an error. Where a peer has stopped this rank before, its preparation or launch
+// says so.
+Outcome run_to_error(const GpuRanks& ranks, int r, const purlin_call& call) {
+  Outcome outcome;
+  outcome.status = purlin_prepare(ranks.comm(r), &call, 1);
+  if (outcome.status == PURLIN_OK)
+    outcome.status = purlin_run(&call, ranks.comm(r), ranks.stream(r));
+  if (outcome.status != PURLIN_OK) outcome.text = purlin_last_error();
   ranks.synchronize(r);
-  *text = launched != PURLIN_OK ? purlin_last_error() : "";
-  if (launched != PURLIN_OK) return launched;
-  const purlin_status status = purlin_comm_async_error(ranks.comm(r));
-  *text = purlin_comm_last_error(ranks.comm(r));
-  return status;
+  return outcome;
+}
+
+// Of all ranks, once the calls of all have ended: one that had all it needed may have ended before a peer
+// found the fault.
+void find_errors(const GpuRanks& ranks, std::vector<Outcome>* outcomes) {
+  for (int r = 0; r < ranks.size(); ++r) {
+    Outcome& one = (*outcomes)[static_cast<size_t>(r)];
+    if (one.status != PURLIN_OK) continue;
+    one.status = purlin_comm_async_error(ranks.comm(r));
+    one.text = purlin_comm_last_error(ranks.comm(r));
+  }
 }
 
 }  // namespace
@@ -229,8 +244,7 @@ TEST_CASE("a count above its bound stops all ranks, and nothing is written") {
   for (const Excess& one : cases) {
     const auto ranks = GpuRanks::make(3, policy_for("hopper"));
     if (!ranks) return;
-    std::vector<std::string> text(3);
-    std::vector<purlin_status> status(3);
+    std::vector<Outcome> outcomes(3);
     std::vector<std::vector<int32_t>> out(3, std::vector<int32_t>(64));
     ranks->each([&](int r) {
       const auto self = static_cast<size_t>(r);
@@ -240,13 +254,14 @@ TEST_CASE("a count above its bound stops all ranks, and nothing is written") {
       write_rows(*ranks, r, Rows{row, {}, row, {}});
       const std::vector<int32_t> poison(64, kUntouched);
       ranks->arena(r).write(kOut, poison.data(), 256, ranks->stream(r));
-      status[self] = run_to_error(*ranks, r, call, &text[self]);
+      outcomes[self] = run_to_error(*ranks, r, call);
       ranks->arena(r).read(kOut, out[self].data(), 256, ranks->stream(r));
     });
-    for (size_t r = 0; r < 3; ++r) {
-      CAPTURE(text[r]);
-      CHECK(status[r] == PURLIN_INVALID_ARGUMENT);
-      for (const char* word : one.words) CHECK(text[r].find(word) != std::string::npos);
+    find_errors(*ranks, &outcomes);
+    for (const Outcome& found : outcomes) {
+      CAPTURE(found.text);
+      CHECK(found.status == PURLIN_INVALID_ARGUMENT);
+      for (const char* word : one.words) CHECK(found.text.find(word) != std::string::npos);
     }
     CHECK(out[1] == std::vector<int32_t>(64, kUntouched));
     count_cases(1);
@@ -257,16 +272,17 @@ TEST_CASE("ranks whose counts disagree are told") {
   for (const uint64_t bound : {uint64_t{100}, uint64_t{20'000}}) {
     const auto ranks = GpuRanks::make(2, policy_for("hopper"));
     if (!ranks) return;
-    std::vector<std::string> text(2);
-    std::vector<purlin_status> status(2);
+    std::vector<Outcome> outcomes(2);
     ranks->each([&](int r) {
       const auto self = static_cast<size_t>(r);
       purlin_call call = call_of(*ranks, r, PURLIN_ALL_TO_ALL_V, bound, false);
       // Rank 0 says that it sends 5 to rank 1, which takes 6.
       write_rows(*ranks, r, r == 0 ? Rows{{1, 5}, {}, {1, 7}, {}} : Rows{{7, 1}, {}, {6, 1}, {}});
-      status[self] = run_to_error(*ranks, r, call, &text[self]);
+      outcomes[self] = run_to_error(*ranks, r, call);
     });
-    for (size_t r = 0; r < 2; ++r) CHECK_MESSAGE(status[r] == PURLIN_MISMATCH, text[r]);
+    find_errors(*ranks, &outcomes);
+    for (const Outcome& found : outcomes)
+      CHECK_MESSAGE(found.status == PURLIN_MISMATCH, found.text);
     count_cases(1);
   }
 }
