@@ -35,7 +35,9 @@ void create_behind(Handle* handle, CommunicatorSetup setup) {
     auto made = Communicator::create(owned->setup);
     if (made) handle->communicator = *std::move(made);
     else handle->creation = made.status();
-    handle->pending.store(false, std::memory_order_release);
+    handle->pending = false;
+    // An abort that came behind the creation's last look at `cancelled`.
+    if (handle->aborted && handle->communicator) handle->communicator->abort();
   });
 }
 
@@ -133,9 +135,10 @@ purlin_status purlin_comm_destroy(purlin_comm_t comm) {
 
 purlin_status purlin_comm_abort(purlin_comm_t comm) {
   std::shared_ptr<purlin::Handle> handle = purlin::find_handle(comm);
-  if (handle && handle->pending.load(std::memory_order_acquire)) {
+  if (handle && handle->pending) {
+    handle->aborted = true;  // before `cancelled`: the creator may end at once
     handle->cancelled = true;
-    return PURLIN_OK;
+    if (handle->pending) return PURLIN_OK;  // else it may have ended without having seen either
   }
   auto ready = purlin::ready_handle(comm);
   if (!ready) return remember(ready.status());

@@ -12,8 +12,9 @@ namespace purlin {
 // What a handle stands for: a communicator, or one that is still being created in the background.
 struct Handle {
   std::unique_ptr<Communicator> communicator;
-  std::atomic<bool> pending{false};   // until then only `cancelled` may be touched
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> pending{false};    // until then only the next two may be touched
+  std::atomic<bool> cancelled{false};  // nobody wants the communicator any more
+  std::atomic<bool> aborted{false};    // and its peers are to hear that
   Status creation;                    // of a background creation
   std::thread creator;
   std::string last_error = "no error";
