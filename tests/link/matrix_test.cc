@@ -54,7 +54,8 @@ void check_constants(const std::string& name, ProtocolKernel kernel,
   REQUIRE(resources != nullptr);
   INFO((*program)->name, " of ", name, " for sm_", cc, ": ", resources->registers, " registers, ",
        resources->code_bytes, " bytes of code, ", (*program)->cubin.size(), " of cubin");
-  CHECK(resources->local_bytes == 0);
+  // Sources of any type at 16 ranks do not all fit into registers.
+  CHECK(resources->local_bytes <= (constants.universal && constants.nranks > 8 ? 512 : 0));
   // Groups share a CTA: nothing is static but a universal program's choice and the flows of counts.
   CHECK(resources->shared_bytes <= static_shared_bytes(constants));
   CHECK(resources->registers <= register_limit(constants.threads));

@@ -12,8 +12,6 @@
 namespace purlin {
 namespace {
 
-constexpr uint32_t kLatencyThreads = 512;
-
 BuiltAtom load(const std::string& name) {
   const std::string path = PURLIN_BINARY_DIR "/lib/purlin/plugins/libatom-" + name + ".so";
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -89,8 +87,9 @@ ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel,
   const purlin_atom_limits& limits = *atom.descriptor->limits;
   constants.stages = limits.default_stages;
   constants.stage_bytes = limits.default_stage_bytes;
-  constants.threads = threads_for_sources(
-      kernel == ProtocolKernel::kLatency ? kLatencyThreads : limits.default_threads, nranks);
+  constants.threads = kernel == ProtocolKernel::kLatency
+                          ? latency_threads(nranks, op == PURLIN_PREMUL_SUM)
+                          : threads_for_sources(limits.default_threads, nranks);
   return constants;
 }
 

@@ -13,9 +13,8 @@ namespace {
 // Beyond these a latency call gains nothing: at 512 threads one pass moves 128 KiB a pair.
 constexpr unsigned kMostLatencyCtas = 32;
 
-// Of a CTA of packets, whatever the Atom's pipeline wants: short calls take the fewest. 1024 would start
-// a microsecond later.
-constexpr unsigned kLeastLatencyThreads = 128, kLatencyThreads = 512;
+// Of a CTA of packets, whatever the Atom's pipeline wants: short calls take the fewest.
+constexpr unsigned kLeastLatencyThreads = 128;
 
 // The last threads of a grid write the headers; where they have no packets too, that costs no time.
 constexpr unsigned kHeaderThreads = 32;
@@ -108,7 +107,7 @@ ProgramNeed need_of(ProtocolKernel kernel, const snac::Form& form,
   need.constants.stages = constants.stages;
   need.constants.stage_bytes = constants.stage_bytes;
   need.constants.threads = kernel == ProtocolKernel::kLatency
-                               ? threads_for_sources(kLatencyThreads, constants.nranks)
+                               ? latency_threads(constants.nranks, scaled)
                                : constants.threads;
   return need;
 }

@@ -83,13 +83,16 @@ bool computes(const ProtocolConstants& constants) {
   return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
 }
 
+// 1024 would start a microsecond later.
+uint32_t latency_threads(uint32_t nranks, bool much) {
+  return threads_for_sources(much ? 256 : 512, nranks);
+}
+
 ProtocolConstants universal_of(ProtocolKernel kernel, const ProtocolConstants& constants) {
-  // Sources of any type, by packets, fill more registers than a thread of a large CTA has.
-  constexpr uint32_t kMostLatencyThreads = 256;
   ProtocolConstants universal = constants;
   universal.universal = true;
   if (kernel == ProtocolKernel::kLatency)
-    universal.threads = std::min(universal.threads, kMostLatencyThreads);
+    universal.threads = latency_threads(constants.nranks, true);
   return universal;
 }
 

@@ -34,6 +34,10 @@ struct ProtocolConstants {
 // Whether the program combines or scales elements, so that its dtype and op matter.
 bool computes(const ProtocolConstants& constants);
 
+// Threads of a CTA of packets in a program of so many ranks: more would leave too few registers. `much`:
+// its reductions scale each source, or are of any type.
+uint32_t latency_threads(uint32_t nranks, bool much);
+
 // The program that serves the same calls, and those of every other dtype and operation: both are in the
 // kernel's argument. Bits and wire are the same; it is slower. Forms that copy have none.
 ProtocolConstants universal_of(ProtocolKernel kernel, const ProtocolConstants& constants);
