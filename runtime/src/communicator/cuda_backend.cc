@@ -88,7 +88,7 @@ class CudaBackend : public Backend {
     if (call.alone) PURLIN_RETURN_IF_ERROR(rewind(stream));
     for (unsigned i = 0; i < std::size(kKernels); ++i) {
       if (!wanted[i]) continue;
-      PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, skips ? 2 : 1, stream));
+      PURLIN_RETURN_IF_ERROR(launch_one(kKernels[i], *programs[i], call, skips, stream));
     }
     return {};
   }
@@ -265,9 +265,9 @@ class CudaBackend : public Backend {
     return device_->api().memset_d8_async(block + map_.own, 0, map_.acks - map_.own, stream);
   }
 
-  // `stands_for`: launches of peers that make all of the call's.
+  // `skips`: the chunks that the call has too are not launched here; peers may launch theirs.
   Status launch_one(ProtocolKernel kernel, const LoadedProgram& program, const Launch& call,
-                    unsigned stands_for, cu::Stream stream) {
+                    bool skips, cu::Stream stream) {
     LaunchPlan plan;
     plan.program = &program;
     Ctas ctas;
@@ -283,13 +283,13 @@ class CudaBackend : public Backend {
     }
     plan.grid = ctas.total();
     DeviceParams params = device_params(call.params, epoch_words_, ctas);
-    params.epoch_goes_on = kernel == ProtocolKernel::kLatency && call.chunks && !packets_serve_all(call);
+    params.epoch_goes_on = kernel == ProtocolKernel::kLatency && call.chunks && !skips;
     if (wire_.local_ranks() == 1 || call.alone) return enqueue(plan, &params, stream);
     const auto capture = capture_info(device_->api(), stream);
     if (!capture) return capture.status();
     if (capture->id == 0) claim_->await_peers();
     const Status launched = enqueue(plan, &params, stream);
-    if (launched.is_ok() && capture->id == 0) claim_->count_launches(stands_for);
+    if (launched.is_ok() && capture->id == 0) claim_->count_launches(skips ? 2 : 1);
     return launched;
   }
 
