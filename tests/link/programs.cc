@@ -89,7 +89,7 @@ ProtocolConstants constants_for(const BuiltAtom& atom, ProtocolKernel kernel,
   constants.stage_bytes = limits.default_stage_bytes;
   constants.threads = kernel == ProtocolKernel::kLatency
                           ? latency_threads(nranks, op == PURLIN_PREMUL_SUM)
-                          : threads_for_sources(limits.default_threads, nranks);
+                          : usual_threads(limits, nranks);
   return constants;
 }
 

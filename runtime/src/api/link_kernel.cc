@@ -83,8 +83,7 @@ Status settle_pipeline(const purlin_kernel_request& request, const purlin_atom_d
                                 limits.max_stage_bytes, limits.default_stage_bytes, atom.name,
                                 &kernel->stage_bytes));
   PURLIN_RETURN_IF_ERROR(settle("threads", request.threads, limits.min_threads, limits.max_threads,
-                                threads_for_sources(limits.default_threads, sources), atom.name,
-                                &kernel->threads));
+                                usual_threads(limits, sources), atom.name, &kernel->threads));
   kernel->shared_bytes = kernel->stages * kernel->stage_bytes + limits.shared_bytes_fixed;
   return {};
 }

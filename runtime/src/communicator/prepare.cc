@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "communicator/element.h"
-#include "program/request.h"
+#include "program/protocol_program.h"
 #include "snac/host_direct.h"
 
 namespace purlin {
@@ -199,8 +199,7 @@ void set_pipeline(const policy::Choice& choice, const purlin_atom_limits& limits
                   purlin_constants* constants) {
   constants->stages = or_default(choice.stages.value, limits.default_stages);
   constants->stage_bytes = or_default(choice.stage_bytes.value, limits.default_stage_bytes);
-  const uint32_t usual = threads_for_sources(limits.default_threads, constants->nranks);
-  constants->threads = or_default(choice.threads.value, std::max(usual, limits.min_threads));
+  constants->threads = or_default(choice.threads.value, usual_threads(limits, constants->nranks));
 }
 
 void set_buffers(const purlin_call& call, Launch* launch) {

@@ -83,6 +83,10 @@ bool computes(const ProtocolConstants& constants) {
   return constants.form.reduces || constants.op == PURLIN_PREMUL_SUM;
 }
 
+uint32_t usual_threads(const purlin_atom_limits& limits, uint32_t sources) {
+  return std::max(threads_for_sources(limits.default_threads, sources), limits.min_threads);
+}
+
 // 1024 would start a microsecond later.
 uint32_t latency_threads(uint32_t nranks, bool much) {
   return threads_for_sources(much ? 256 : 512, nranks);

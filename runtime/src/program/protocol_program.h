@@ -34,6 +34,10 @@ struct ProtocolConstants {
 // Whether the program combines or scales elements, so that its dtype and op matter.
 bool computes(const ProtocolConstants& constants);
 
+// Threads of a CTA of an Atom's pipeline, where no policy says: the Atom's own number, or fewer for many
+// sources, within its limits.
+uint32_t usual_threads(const purlin_atom_limits& limits, uint32_t sources);
+
 // Threads of a CTA of packets in a program of so many ranks: more would leave too few registers. `much`:
 // its reductions scale each source, or are of any type.
 uint32_t latency_threads(uint32_t nranks, bool much);
